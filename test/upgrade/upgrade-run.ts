@@ -15,7 +15,9 @@ const DIFFERENCES: readonly (readonly [path: string, fault: string])[] = [
   ['/v1/billing/invoices', lacking('sums')],
   ['/v1/billing/invoices', lacking('is_complete')],
   ...['/v1/api-keys', '/v1/api-keys/{id}', '/v1/api-keys/{id}/rotate'].map((path) => [path, lacking('purpose')] as const),
-  ...['/v1/api-keys', '/v1/api-keys/{id}', '/v1/api-keys/{id}/rotate'].map((path) => [path, lacking('project_id')] as const),
+  ...['/v1/api-keys', '/v1/api-keys/{id}', '/v1/api-keys/{id}/rotate'].flatMap((path) =>
+    ['project_id', 'per_user', 'no_fallback'].map((field) => [path, lacking(field)] as const),
+  ),
   ['/v1/audit-log', lacking('searched_until')],
   ...['/v1/organizations', '/v1/organizations/{id}', '/v1/organizations/{id}/limits'].flatMap((path) =>
     ['has_default_concurrency', 'require_second_factor', 'fresh_login_minutes'].map((field) => [path, lacking(field)] as const),

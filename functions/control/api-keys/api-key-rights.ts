@@ -22,10 +22,11 @@ export const visibleKey = async ({ apiKeys, limiters }: ApiKeyReads, actor: Acto
   return key;
 };
 
-const LIMITING = ['limits', 'budgets', 'project_id'] as const;
+const LIMITING = ['limits', 'budgets', 'per_user', 'project_id'] as const;
+type Limiting = { [Name in (typeof LIMITING)[number]]?: unknown };
 
-/** Rejects limits, budgets and a project from an actor who cannot set them. @throws 403 */
-export const checkMayLimit = (actor: Actor, fields: { [Name in (typeof LIMITING)[number]]?: unknown }): void => {
+/** Rejects limits, budgets and a project from an actor who cannot set them; null removes one. @throws 403 */
+export const checkMayLimit = (actor: Actor, fields: Limiting): void => {
   const param = LIMITING.find((name) => fields[name] !== undefined);
   if (param && !can(actor, 'keys:limit'))
     throw new Forbidden({
@@ -33,6 +34,10 @@ export const checkMayLimit = (actor: Actor, fields: { [Name in (typeof LIMITING)
       message: `Setting the ${param} of an API key requires the permission 'keys:limit'. Remove '${param}' from the request, or ask an owner of your organization.`,
     });
 };
+
+/** The same for a new key, in which null is the default. @throws 403 */
+export const checkMayLimitNew = (actor: Actor, { limits, budgets, per_user, project_id }: Limiting): void =>
+  checkMayLimit(actor, { limits, budgets, per_user: per_user ?? undefined, project_id: project_id ?? undefined });
 
 /** Rejects an expiry in the past. @throws 400 */
 export const checkExpiry = (expiresAt: number | null | undefined, nowMs: number): void => {

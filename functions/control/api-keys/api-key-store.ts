@@ -56,7 +56,14 @@ const restrictionsOf = ({ owner_restrictions, models, expires_at, no_content }: 
   owner_restrictions ?? { models, expires_at, no_content };
 
 const toStored = (row: Record<string, unknown>): StoredApiKey => ({
-  ...Stored.parse({ purpose: 'standard', project_id: null, ...row, owner_restrictions: restrictionsOf(row) }),
+  ...Stored.parse({
+    purpose: 'standard',
+    project_id: null,
+    per_user: null,
+    no_fallback: false,
+    ...row,
+    owner_restrictions: restrictionsOf(row),
+  }),
   shards: Number(row.shards),
   load_shards: Number(row.load_shards ?? row.shards),
   ...(row.counted_for !== undefined && { counted_for: String(row.counted_for) }),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { KeyBudgets, KeyBudgetsUpdate, KeyLimits, KeyLimitsUpdate } from '../limits/limits.ts';
+import { KeyBudgets, KeyBudgetsUpdate, KeyLimits, KeyLimitsUpdate, PerUserLimits } from '../limits/limits.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { ProjectId } from '../projects/project.ts';
 
@@ -40,10 +40,12 @@ export const ApiKey = z.object({
   budgets: KeyBudgets.meta({
     description: 'The most that the key can spend per day, per month (UTC) and in total, in dollars; null: no limit.',
   }),
+  per_user: PerUserLimits.nullable().meta({ description: 'The limits of each end user of the key; null: none.' }),
   expires_at: z.int().nullable().meta({ description: 'Unix time in seconds; null: the key does not expire.' }),
   no_content: z.boolean().meta({
     description: 'If true, no content is stored: responses have `store: false`, and results are not stored under idempotency keys.',
   }),
+  no_fallback: z.boolean().meta({ description: 'If true, no other model answers when the one that a request names fails.' }),
   owner_restrictions: OwnerRestrictions.meta({
     description: 'What owners set. Members can restrict the key further, but not beyond these values.',
   }),
@@ -95,11 +97,13 @@ const NewKeyFields = z.strictObject({
   models: KeyModels.nullable().default(null).meta({ description: 'The models that the key can use, at most 16; null: all models.' }),
   limits: KeyLimits.optional().meta({ description: 'Requires `keys:limit`.' }),
   budgets: KeyBudgets.optional().meta({ description: 'Requires `keys:limit`.' }),
+  per_user: PerUserLimits.nullable().default(null).meta({ description: 'The limits of each end user of the key. Requires `keys:limit`.' }),
   expires_at: ExpiresAt.nullable().default(null),
   expires_in_seconds: KeyLifetime.optional().meta({
     description: `How long a playground key works. Default: ${MAX_LIFETIME_SECONDS}. Other keys have \`expires_at\` instead.`,
   }),
   no_content: z.boolean().default(false),
+  no_fallback: z.boolean().default(false).meta({ description: 'If true, no other model answers when the one that a request names fails.' }),
   project_id: ProjectId.nullable().default(null).meta({ description: 'The project that its usage belongs to. Requires `keys:limit`.' }),
   metadata: Metadata.default({}),
 });
@@ -119,8 +123,12 @@ export const ApiKeyUpdate = z.strictObject({
   models: KeyModels.nullable().optional(),
   limits: KeyLimitsUpdate.optional(),
   budgets: KeyBudgetsUpdate.optional(),
+  per_user: PerUserLimits.nullable()
+    .optional()
+    .meta({ description: 'Replaces all limits of end users; null removes them. Requires `keys:limit`.' }),
   expires_at: ExpiresAt.nullable().optional(),
   no_content: z.boolean().optional(),
+  no_fallback: z.boolean().optional(),
   project_id: ProjectId.nullable().optional().meta({ description: 'Earlier usage stays in its project. Requires `keys:limit`.' }),
   metadata: Metadata.optional(),
 });

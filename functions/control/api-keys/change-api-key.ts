@@ -143,7 +143,7 @@ export const updateApiKey = async (
   expected?: Expected,
 ): Promise<ApiKey> => {
   const before = changeable(checkVersion(await visibleKey(deps, actor, id), expected));
-  checkMayLimit(actor, { limits, budgets, project_id: fields.project_id });
+  checkMayLimit(actor, { limits, budgets, per_user: fields.per_user, project_id: fields.project_id });
   checkRestrictions(actor, before.owner_restrictions, fields);
   checkExpiry(fields.expires_at, actor.origin.nowMs);
   const changes = {

@@ -15,7 +15,7 @@ import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { toJoinProject } from '../projects/join-project.ts';
 import type { ProjectStore } from '../projects/project-store.ts';
 import { type ApiKeyWithSecret, AUDITED_TEXTS, type NewApiKey, type StoredApiKey, UNRESTRICTED } from './api-key.ts';
-import { type ApiKeyReads, checkExpiry, checkMayLimit, toWire } from './api-key-rights.ts';
+import { type ApiKeyReads, checkExpiry, checkMayLimitNew, toWire } from './api-key-rights.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 import { type QuotaDependencies, toCountKey } from './key-quota.ts';
 import { settingsOf } from './key-settings.ts';
@@ -56,8 +56,10 @@ export const newKey = (
     models: body.models,
     limits,
     budgets,
+    per_user: body.per_user,
     expires_at: body.expires_at,
     no_content: body.no_content,
+    no_fallback: body.no_fallback,
     owner_restrictions: boundsAfter(actor, UNRESTRICTED, body),
     project_id: body.project_id,
     metadata: body.metadata,
@@ -132,7 +134,7 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
 };
 
 const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
-  checkMayLimit(actor, { ...body, project_id: body.project_id ?? undefined });
+  checkMayLimitNew(actor, body);
   const { origin } = actor;
   checkExpiry(body.expires_at, origin.nowMs);
   const organization = organizationFor(actor, body.organization);

@@ -31,7 +31,10 @@ export interface TemporaryKeyRules {
   facts?: Readonly<Record<string, unknown>>;
 }
 
-type TemporaryKeyFields = Pick<NewApiKey, 'name' | 'scope' | 'models' | 'limits' | 'budgets' | 'no_content' | 'project_id' | 'metadata'>;
+type TemporaryKeyFields = Pick<
+  NewApiKey,
+  'name' | 'scope' | 'models' | 'limits' | 'budgets' | 'per_user' | 'no_content' | 'no_fallback' | 'project_id' | 'metadata'
+>;
 
 // A temporary key has a single limiter item, so that its id can be used again with other limits.
 const MAX_CONCURRENCY = 64;

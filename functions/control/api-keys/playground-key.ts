@@ -3,7 +3,7 @@ import type { QuotaStore } from '../../../shared/quotas/quota-store.ts';
 import { type Actor, organizationFor } from '../access/actor.ts';
 import { CALL_LIMITS, TooManyCalls } from '../access/call-limits.ts';
 import { type ApiKeyWithSecret, MAX_LIFETIME_SECONDS, type NewApiKey } from './api-key.ts';
-import { checkMayLimit } from './api-key-rights.ts';
+import { checkMayLimitNew } from './api-key-rights.ts';
 import type { ApiKeyDependencies } from './create-api-key.ts';
 import { checkTemporaryLimits, createTemporaryKey } from './create-temporary-key.ts';
 
@@ -45,7 +45,7 @@ const countKey = async ({ quotas }: PlaygroundKeyDependencies, actor: Actor, org
  * @throws 400, 403, 404, 429
  */
 export const createPlaygroundKey = async (deps: PlaygroundKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
-  checkMayLimit(actor, { ...body, project_id: body.project_id ?? undefined });
+  checkMayLimitNew(actor, body);
   checkTemporaryLimits(body.limits, 'limits');
   const organization = organizationFor(actor, body.organization);
   return createTemporaryKey(deps, actor, body, {

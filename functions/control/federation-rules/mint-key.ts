@@ -56,8 +56,7 @@ const countKey = async ({ quotas }: MintDependencies, rule: FederationRule, nowM
 const fieldsOf = ({ scope, models, limits, budgets: { total } }: RuleApiKey, rule: FederationRule) => ({
   name: `Workload of ${rule.id}`,
   ...{ scope, models, limits, budgets: { day: null, month: null, total } },
-  no_content: false,
-  project_id: null,
+  ...{ per_user: null, no_content: false, no_fallback: false, project_id: null },
   metadata: {},
 });
 

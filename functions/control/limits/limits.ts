@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Limits } from '../../../shared/admission/item/limits.ts';
+import type { Limits, UserLimits } from '../../../shared/admission/item/limits.ts';
 import { Dollars, dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 
 const requests_per_minute = z.int().min(0).max(1_000_000);
@@ -17,6 +17,29 @@ export const KeyBudgets = z.strictObject({ day: budget.default(null), month: bud
 /** Changes of a key's limits: absent limits stay, null removes a budget. */
 export const KeyLimitsUpdate = z.strictObject({ requests_per_minute, tokens_per_minute, concurrency }).partial();
 export const KeyBudgetsUpdate = z.strictObject({ day: budget, month: budget, total: budget }).partial();
+
+/** The limits of each end user of a key. Null: no such limit. */
+export const PerUserLimits = z
+  .strictObject({
+    requests_per_minute: requests_per_minute.nullable().default(null),
+    tokens_per_minute: tokens_per_minute.nullable().default(null),
+    concurrency: concurrency.nullable().default(null).meta({ description: 'The maximum number of concurrent requests.' }),
+    monthly_budget: budget.default(null).meta({ description: 'The most that a user can spend per month (UTC), in dollars.' }),
+  })
+  .refine((limits) => Object.values(limits).some((limit) => limit !== null), 'expected at least one limit');
+export type PerUserLimits = z.output<typeof PerUserLimits>;
+
+/** Converts the wire limits of the end users of a key. */
+export const toUserLimits = (wire: PerUserLimits | null): UserLimits | null => {
+  if (wire === null) return null;
+  const monthlyBudgetNanos = wire.monthly_budget === null ? undefined : nanosOf(wire.monthly_budget);
+  return {
+    ...(wire.requests_per_minute !== null && { requestsPerMinute: wire.requests_per_minute }),
+    ...(wire.tokens_per_minute !== null && { tokensPerMinute: wire.tokens_per_minute }),
+    ...(wire.concurrency !== null && { concurrency: wire.concurrency }),
+    ...(monthlyBudgetNanos !== undefined && { monthlyBudgetNanos }),
+  };
+};
 
 /**
  * The default concurrency of an organization, unless a deployer sets another: a quarter of what `inference` reserves by

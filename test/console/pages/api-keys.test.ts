@@ -27,6 +27,8 @@ const key: ApiKey = {
   budgets: { day: null, month: '100', total: null },
   expires_at: 1_800_000_037,
   no_content: false,
+  per_user: null,
+  no_fallback: false,
   project_id: null,
   owner_restrictions: { models: null, expires_at: null, no_content: false },
   metadata: {},

@@ -4,15 +4,17 @@ import type { StoredApiKey } from '../../../../functions/control/api-keys/api-ke
 import type { ApiKeyStore, KeptSecret } from '../../../../functions/control/api-keys/api-key-store.ts';
 import { toConfigureAll, toConfigureWhole } from '../../../../functions/control/api-keys/change-api-key.ts';
 import { settingsOf } from '../../../../functions/control/api-keys/key-settings.ts';
-import { DEFAULT_CONCURRENCY, OrganizationLimits, toLimits } from '../../../../functions/control/limits/limits.ts';
+import { DEFAULT_CONCURRENCY, OrganizationLimits, toLimits, toUserLimits } from '../../../../functions/control/limits/limits.ts';
 import type { Organization } from '../../../../functions/control/organizations/organization.ts';
 import { toSetLimiter } from '../../../../functions/control/organizations/organization-limiter.ts';
 import {
   isOrganizationLimited,
   type KeyItem,
+  mayFallBack,
   newKeyItem,
   payloadLogConfiguration,
   secretConfiguration,
+  userLimitsOf,
 } from '../../../../shared/admission/item/key-item.ts';
 import {
   type LimiterItem,
@@ -170,6 +172,8 @@ const haveSettingsOfRow = (key: StoredApiKey, items: readonly KeyItem[], secret:
         item.expires_at === expiresAtMs &&
         (item.no_content === true) === key.no_content &&
         (item.prj ?? null) === key.project_id &&
+        mayFallBack(item) !== key.no_fallback &&
+        isDeepStrictEqual(userLimitsOf(item) ?? null, toUserLimits(key.per_user)) &&
         isDeepStrictEqual(item.models ?? null, key.models) &&
         (!secret || Buffer.compare(item.h, secret.hash) === 0),
     )
