@@ -17,7 +17,7 @@ const countRecordKey = (organization: string): RecordKey => ({ account: organiza
 const tooMany = (): Conflict =>
   new Conflict({
     code: 'too_many_projects',
-    message: `An organization can have at most ${MAX_PROJECTS} projects, including archived ones. Rename one instead.`,
+    message: `An organization can have at most ${MAX_PROJECTS} projects, including archived ones. Use an existing project instead.`,
   });
 
 const Stored = ignoringUnknown(Project);
