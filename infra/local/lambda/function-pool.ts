@@ -9,6 +9,7 @@ import { type Invocation, InvocationFailed } from './invocation.ts';
 
 const MAX_WAITING = 1_000;
 const MAX_WAIT_MS = 10_000;
+const MAX_START_MS = 120_000;
 const MAX_START_ATTEMPTS = 3;
 
 export interface FunctionPoolOptions {
@@ -26,6 +27,8 @@ export interface FunctionPoolOptions {
    * between, and no more than the function reserves.
    */
   environments: number | undefined;
+  /** How long an invocation waits for a process while all of them are busy. Default: ten seconds. */
+  maxWaitMs?: number;
   clockOffsetMs: () => number;
   timeoutsOf: (fn: LambdaFunction) => Timeouts;
   processes: ProcessList;
@@ -39,7 +42,8 @@ export interface FunctionPool {
   /** Resolves when the first process has loaded the bundle; at once if it starts late. */
   ready: Promise<void>;
   /**
-   * Starts an invocation. It waits at most ten seconds for a free process; at most 1,000 invocations can wait.
+   * Starts an invocation. It waits at most ten seconds for a free process, and two minutes for one that is starting; at
+   * most 1,000 invocations can wait.
    * @param payload the event as JSON
    * @param signal aborting it closes the function's response stream
    * @throws InvocationFailed if the function fails before its first byte
@@ -65,7 +69,7 @@ interface Waiter {
  * start.
  */
 export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool => {
-  const { fn, log } = options;
+  const { fn, log, maxWaitMs = MAX_WAIT_MS } = options;
   const capacity = options.environments === undefined ? Number.POSITIVE_INFINITY : 1;
   const maxMembers =
     options.environments === undefined ? 1 : Math.min(options.environments, fn.reservedConcurrency ?? options.environments);
@@ -133,6 +137,7 @@ export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool =
         reject(new InvocationFailed(fn.shortName, 'throttled', 'Rate Exceeded: too many invocations are waiting'));
         return;
       }
+      const giveUpAt = performance.now() + MAX_START_MS;
       const waiter: Waiter = {
         assign(member) {
           clearTimeout(timer);
@@ -144,10 +149,16 @@ export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool =
           reject(error);
         },
       };
-      const timer = setTimeout(() => {
+      const expire = (): void => {
+        // Lambda rejects nothing because an environment starts slowly, as a process does on a busy machine.
+        if ([...members].some(({ ready }) => !ready) && performance.now() < giveUpAt) {
+          timer = setTimeout(expire, maxWaitMs);
+          return;
+        }
         waiters.splice(waiters.indexOf(waiter), 1);
-        reject(new InvocationFailed(fn.shortName, 'throttled', `Rate Exceeded: no process was free for ${MAX_WAIT_MS} ms`));
-      }, MAX_WAIT_MS);
+        reject(new InvocationFailed(fn.shortName, 'throttled', `Rate Exceeded: no process was free for ${maxWaitMs} ms`));
+      };
+      let timer = setTimeout(expire, maxWaitMs);
       waiters.push(waiter);
       if (restart === undefined) grow();
     });

@@ -226,6 +226,14 @@ describe('with environments', () => {
     expect(processState(pid)).toBeUndefined();
   });
 
+  test('an invocation waits for a process that starts slowly, but is throttled while all are busy', async () => {
+    start(fixtureFunction('buffered'), { environments: 1, startsLate: true, maxWaitMs: 1 });
+    expect(await result({ action: 'pid' })).toEqual(expect.any(Number));
+    const held = result({ action: 'overlap', ms: 500 });
+    await expect(begin({ action: 'pid' })).rejects.toMatchObject({ reason: 'throttled' });
+    expect(await held).toEqual(expect.any(Number));
+  });
+
   test('a process that crashes is replaced', async () => {
     start(fixtureFunction('buffered'), { environments: 2 });
     await expect(begin({ action: 'die' })).rejects.toMatchObject({ reason: 'died' });
