@@ -33,6 +33,8 @@ const DEPLOYMENT = 'demo-deployment';
 
 const CONTAINER_MODEL = path.join(import.meta.dirname, './model-server/model');
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+// Nobody waits for these calls, and the emulator of a busy machine can take seconds for one.
+const REQUEST_TIMEOUT_MS = 60_000;
 
 // Prices are typical of a small model: $0.10 and $0.40 per million tokens.
 const demoModel = {
@@ -102,7 +104,8 @@ const uploadContainerFiles = async (run: LocalRun): Promise<TokenizerFiles> => {
 };
 
 /** Opens the database of a local run for code outside its functions. */
-export const openLocalDatabase = (endpoint: string) => createSdkDatabase({ endpoint, region: REGION, credentials });
+export const openLocalDatabase = (endpoint: string) =>
+  createSdkDatabase({ endpoint, region: REGION, credentials, requestTimeoutMs: REQUEST_TIMEOUT_MS });
 
 // By pool. A foreign container serves the deployment as well as the shared model.
 const publishedModels = async (run: LocalRun, containerModel: string | undefined): Promise<Record<string, NewModel[]>> => {

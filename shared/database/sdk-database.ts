@@ -36,16 +36,22 @@ type Place = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials'>;
 
 interface Attempts {
   maxAttempts?: number;
+  /** How long an attempt can take. */
+  requestTimeoutMs?: number;
 }
 
 /** Creates a DynamoDB client with the AWS SDK. Region, credentials and endpoint default to the environment's. */
-export const createSdkDatabase = ({ maxAttempts = MAX_CALL_ATTEMPTS, ...place }: Place & Attempts = {}): SdkDatabase => {
+export const createSdkDatabase = ({
+  maxAttempts = MAX_CALL_ATTEMPTS,
+  requestTimeoutMs = REQUEST_TIMEOUT_MS,
+  ...place
+}: Place & Attempts = {}): SdkDatabase => {
   const client = new DynamoDBClient({
     ...place,
     maxAttempts,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      requestTimeout: requestTimeoutMs,
       throwOnRequestTimeout: true,
       httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
       httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },

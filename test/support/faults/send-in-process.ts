@@ -22,12 +22,12 @@ export interface Outcome {
 
 // Runs as text in another process, so it can only use its arguments. Each worker sends its writes one after another.
 const send = async (root: string, jobs: Job[]): Promise<Outcome[][]> => {
-  const seed: typeof import('../../../infra/local/seed.ts') = await import(`${root}/infra/local/seed.ts`);
+  const sdks: typeof import('../../../shared/database/sdk-database.ts') = await import(`${root}/shared/database/sdk-database.ts`);
   const direct: typeof import('../../../shared/database/direct-database.ts') = await import(`${root}/shared/database/direct-database.ts`);
   const place = { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
   return Promise.all(
     jobs.map(async ({ client: kind, url, puts = [], updates = [], workers }) => {
-      const sdk = seed.openLocalDatabase(url);
+      const sdk = sdks.createSdkDatabase({ endpoint: url, ...place });
       const client = kind === 'sdk' ? sdk : direct.createDirectDatabases({ endpoint: url, ...place }).database;
       const calls = [...puts.map((input) => () => client.put(input)), ...updates.map((input) => () => client.update(input))];
       const outcomes: Outcome[] = [];
