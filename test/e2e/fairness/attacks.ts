@@ -234,8 +234,13 @@ export const ATTACKS: readonly Attack[] = [
   },
 ];
 
-/** The request that a neighbour sends to a host again and again. */
-export const neighbourRequest = ({ run, neighbour }: Tenants, host: Neighbour, keyId: string, number: number): Sent => {
+const READS = ['/v1/me', '/v1/api-keys', '/v1/billing/profile'];
+
+/** The neighbour changes a key with one of so many requests to the control plane. */
+export const CHANGE_EVERY = READS.length + 1;
+
+/** The request that a neighbour sends to a host again and again. @param keyIds its keys, which it changes in turn */
+export const neighbourRequest = ({ run, neighbour }: Tenants, host: Neighbour, keyIds: readonly string[], number: number): Sent => {
   if (host === 'serverless') return chat(run, pick(neighbour.serverlessKeys, 0), {});
   if (host === 'on-demand')
     return {
@@ -244,13 +249,10 @@ export const neighbourRequest = ({ run, neighbour }: Tenants, host: Neighbour, k
       headers: { 'x-user-id': USER },
     };
   const { token } = neighbour.owner;
-  const requests: Sent[] = [
-    { method: 'GET', url: `${run.control_url}/v1/me`, token },
-    { method: 'GET', url: `${run.control_url}/v1/api-keys`, token },
-    { method: 'PATCH', url: `${run.control_url}/v1/api-keys/${keyId}`, token, body: { name: `steady ${number}` } },
-    { method: 'GET', url: `${run.control_url}/v1/billing/profile`, token },
-  ];
-  return pick(requests, number);
+  const read = READS[number % CHANGE_EVERY];
+  if (read !== undefined) return { method: 'GET', url: `${run.control_url}${read}`, token };
+  const keyId = pick(keyIds, Math.floor(number / CHANGE_EVERY));
+  return { method: 'PATCH', url: `${run.control_url}/v1/api-keys/${keyId}`, token, body: { name: `steady ${number}` } };
 };
 
 /** The replies of an attack, counted by status and code: `429 rate_limit_exceeded`. */
