@@ -7,7 +7,6 @@ import { bundleFiles } from '../support/assembly/bundle-files.ts';
 import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const TIMEOUT_MS = 120_000;
 const folder = temporaryFolder();
 let run: TestRun;
 let key: Awaited<ReturnType<TestRun['createKey']>>;
@@ -16,7 +15,7 @@ beforeAll(async () => {
   await synthesizeWith({ requestClient: 'sdk' }, folder.path);
   run = await startTestRun('--assembly', folder.path);
   key = await run.createKey({ requests_per_minute: 60, tokens_per_minute: 100_000, concurrency: 4 });
-}, TIMEOUT_MS);
+});
 afterAll(async () => {
   await run.close();
   await folder[Symbol.asyncDispose]();

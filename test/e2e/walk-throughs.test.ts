@@ -7,7 +7,7 @@ const DOCUMENTS = path.join(import.meta.dirname, '../../docs');
 // The one with the longest effects comes first, and each page after itself and after all others.
 const PAGES = sized(['support', 'control-plane'], ['billing', 'support', 'on-demand', 'observability', 'control-plane']);
 const ORDERS = [PAGES, PAGES.toReversed()];
-const TIMEOUT_MS = sized(240_000, 1_800_000);
+const TIMEOUT_MS = sized(600_000, 1_800_000);
 
 let walk: Walk;
 beforeAll(async () => {

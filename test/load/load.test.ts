@@ -30,7 +30,7 @@ beforeAll(async () => {
     progress: () => undefined,
   });
   price = (await run.models.list(SERVERLESS_POOL)).get(run.model)?.prices[0] as Price;
-}, 120_000);
+});
 afterAll(async () => {
   await run.close();
 });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   serverlessKey = await keyOf({});
   ondemandKey = await keyOf({ scope: 'on_demand' });
   silentKey = await keyOf({ no_content: true });
-}, 60_000);
+});
 afterAll(async () => {
   await run.close();
 });
@@ -195,4 +195,4 @@ test('keeps content only in the payload log, while that is on, and in stored res
     expect([place, places.get(place)]).toEqual([place, expect.stringMatching(/req_/)]);
 
   expect(canaries.leaksIn(places)).toEqual([]);
-}, 120_000);
+});

@@ -15,7 +15,7 @@ import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 import { type ScriptedContainer, type ScriptedRequest, startScriptedContainer } from '../../support/emulators/scripted-container.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 const ORGANIZATION = 'org_test';
 
 interface Printed {

@@ -9,7 +9,6 @@ import { type Control, controlOf } from '../../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 
-const TIMEOUT_MS = 180 * SECOND_MS;
 const CALLERS = 200;
 // More requests than can be held: 50 is the default of `maxHeldRequests`.
 const WAITING = 60;
@@ -42,7 +41,7 @@ beforeAll(async () => {
   const body = { name: 'lent', prices: [{ per_million: { prompt: '0.1', completion: '0.4' } }] };
   await control.done('POST', `/v1/deployments/${lent.id}/publish`, { token, body });
   await Promise.all([ours, theirs, lent].map(({ id }) => fallAsleep(id)));
-}, TIMEOUT_MS);
+});
 afterAll(async () => {
   s3.destroy();
   await run.close();
@@ -89,66 +88,58 @@ const newTenant = async (name: string): Promise<Tenant> => {
   return { id, key: await run.createKey({ org: organization, scope: 'on_demand', concurrency: 256 }) };
 };
 
-test(
-  `${CALLERS} callers wake only their own deployment, once; ${HELD} wait for answers, others get a 503`,
-  async () => {
-    const finished: number[] = [];
+test(`${CALLERS} callers wake only their own deployment, once; ${HELD} wait for answers, others get a 503`, async () => {
+  const finished: number[] = [];
 
-    /** Asks with a prompt of its own length, so that each answer's count of tokens says whose it is. */
-    const ask = async (words: number) => {
-      const response = await fetch(`${run.ondemand_url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${ours.key.secret}`,
-          'content-type': 'application/json',
-          'x-user-id': USER,
-          ...(words <= WAITING && { 'x-wait-for-capacity': '120' }),
-        },
-        body: JSON.stringify({ model: 'tiny', max_tokens: 2, messages: [{ role: 'user', content: ' river'.repeat(words) }] }),
-      });
-      const body = (await response.json()) as { usage?: { prompt_tokens: number }; error?: { code: string; wake: object } };
-      finished.push(response.status);
-      return { words, status: response.status, retryAfter: Number(response.headers.get('retry-after')), ...body };
-    };
-    const answers = await Promise.all(Array.from({ length: CALLERS }, (_, i) => ask(i + 1)));
-
-    const answered = answers.filter(({ status }) => status === 200);
-    expect(answered).toHaveLength(HELD);
-    for (const { words } of answered) expect(words).toBeLessThanOrEqual(WAITING);
-    const [first] = answered;
-    for (const { words, usage } of answered)
-      expect(usage?.prompt_tokens).toBe((first?.usage?.prompt_tokens ?? 0) + words - (first?.words ?? 0));
-
-    const rejected = answers.filter(({ status }) => status !== 200);
-    for (const { status, error, retryAfter } of rejected) {
-      expect({ status, code: error?.code }).toEqual({ status: 503, code: 'deployment_waking' });
-      expect(retryAfter).toBeGreaterThan(0);
-    }
-    // At once: before the first of those that waited was answered.
-    expect(finished.indexOf(200)).toBe(CALLERS - HELD);
-
-    const wakes = async (id: string): Promise<number> => (await find(id)).transitions.filter(({ state }) => state === 'waking').length;
-    expect(await wakes(ours.id)).toBe(1);
-    expect(await wakes(theirs.id)).toBe(0);
-    expect(await find(theirs.id)).toMatchObject({ state: 'scaled_to_zero' });
-    // Requests that no capacity was found for cost nothing, and neither organization pays for the other.
-    expect(await run.eventsOf(ours.key.key_id)).toHaveLength(CALLERS);
-    expect(await run.eventsOf(theirs.key.key_id)).toEqual([]);
-  },
-  TIMEOUT_MS,
-);
-
-test(
-  'a request on the serverless host wakes the deployment that its model is made of, and waits for it',
-  async () => {
-    const { secret } = await run.createKey();
-    const response = await fetch(`${run.base_url}/v1/chat/completions`, {
+  /** Asks with a prompt of its own length, so that each answer's count of tokens says whose it is. */
+  const ask = async (words: number) => {
+    const response = await fetch(`${run.ondemand_url}/v1/chat/completions`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'x-wait-for-capacity': '120' },
-      body: JSON.stringify({ model: 'lent', max_tokens: 2, messages: [{ role: 'user', content: 'Hello' }] }),
+      headers: {
+        authorization: `Bearer ${ours.key.secret}`,
+        'content-type': 'application/json',
+        'x-user-id': USER,
+        ...(words <= WAITING && { 'x-wait-for-capacity': '120' }),
+      },
+      body: JSON.stringify({ model: 'tiny', max_tokens: 2, messages: [{ role: 'user', content: ' river'.repeat(words) }] }),
     });
-    expect([response.status, await response.json()]).toEqual([200, expect.objectContaining({ model: 'lent' })]);
-    expect((await find(lent.id)).transitions.filter(({ state }) => state === 'waking')).toHaveLength(1);
-  },
-  TIMEOUT_MS,
-);
+    const body = (await response.json()) as { usage?: { prompt_tokens: number }; error?: { code: string; wake: object } };
+    finished.push(response.status);
+    return { words, status: response.status, retryAfter: Number(response.headers.get('retry-after')), ...body };
+  };
+  const answers = await Promise.all(Array.from({ length: CALLERS }, (_, i) => ask(i + 1)));
+
+  const answered = answers.filter(({ status }) => status === 200);
+  expect(answered).toHaveLength(HELD);
+  for (const { words } of answered) expect(words).toBeLessThanOrEqual(WAITING);
+  const [first] = answered;
+  for (const { words, usage } of answered)
+    expect(usage?.prompt_tokens).toBe((first?.usage?.prompt_tokens ?? 0) + words - (first?.words ?? 0));
+
+  const rejected = answers.filter(({ status }) => status !== 200);
+  for (const { status, error, retryAfter } of rejected) {
+    expect({ status, code: error?.code }).toEqual({ status: 503, code: 'deployment_waking' });
+    expect(retryAfter).toBeGreaterThan(0);
+  }
+  // At once: before the first of those that waited was answered.
+  expect(finished.indexOf(200)).toBe(CALLERS - HELD);
+
+  const wakes = async (id: string): Promise<number> => (await find(id)).transitions.filter(({ state }) => state === 'waking').length;
+  expect(await wakes(ours.id)).toBe(1);
+  expect(await wakes(theirs.id)).toBe(0);
+  expect(await find(theirs.id)).toMatchObject({ state: 'scaled_to_zero' });
+  // Requests that no capacity was found for cost nothing, and neither organization pays for the other.
+  expect(await run.eventsOf(ours.key.key_id)).toHaveLength(CALLERS);
+  expect(await run.eventsOf(theirs.key.key_id)).toEqual([]);
+});
+
+test('a request on the serverless host wakes the deployment that its model is made of, and waits for it', async () => {
+  const { secret } = await run.createKey();
+  const response = await fetch(`${run.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'x-wait-for-capacity': '120' },
+    body: JSON.stringify({ model: 'lent', max_tokens: 2, messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  expect([response.status, await response.json()]).toEqual([200, expect.objectContaining({ model: 'lent' })]);
+  expect((await find(lent.id)).transitions.filter(({ state }) => state === 'waking')).toHaveLength(1);
+});

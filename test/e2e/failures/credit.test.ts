@@ -75,4 +75,4 @@ test(`${CALLERS} parallel callers spend at most the prepaid credit, and the bala
   expect(item?.fl).toEqual({});
   expect(BigInt(item?.avail ?? 0)).toBe(DOLLAR - spent);
   expect(BigInt(item?.spent ?? 0)).toBe(spent);
-}, 120_000);
+});

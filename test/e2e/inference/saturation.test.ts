@@ -5,7 +5,6 @@ import { type Control, controlOf } from '../../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const TIMEOUT_MS = 180_000;
 // As many as each function reserves.
 const ENVIRONMENTS = 8;
 // A quarter of the environments.
@@ -28,7 +27,7 @@ beforeAll(async () => {
     ...['--token-delay-ms', String(TOKEN_DELAY_MS)],
   );
   control = controlOf(run);
-}, TIMEOUT_MS);
+});
 afterAll(async () => {
   await run.close();
   await folder[Symbol.asyncDispose]();
@@ -56,61 +55,57 @@ const send = (path: string, secret: string, body: object, signal?: AbortSignal):
 const messages = [{ role: 'user', content: 'Tell me about weirs.' }];
 
 describe('an organization with as many long streams as it can have', () => {
-  test(
-    'causes no 503 and no 429 of another one, and gets its own limit in an error',
-    async () => {
-      const [one, neighbour] = [await newOrganization(3), await newOrganization(1)];
-      expect([one.concurrency, neighbour.concurrency]).toEqual([SHARE, SHARE]);
-      const end = new AbortController();
-      const statuses: number[] = [];
-      const refusals = new Set<string>();
-      let open = 0;
-      let mostOpen = 0;
-      // Tries again as its official client does.
-      const stream = async (secret: string): Promise<void> => {
-        while (!end.signal.aborted) {
-          const response = await send('/v1/chat/completions', secret, { messages, ...LONG }, end.signal);
-          statuses.push(response.status);
-          if (response.status === 200) {
-            mostOpen = Math.max(mostOpen, ++open);
-            await response.text().finally(() => open--);
-          } else {
-            refusals.add(((await response.json()) as { error: { message: string } }).error.message);
-            await delay(Number(response.headers.get('retry-after-ms') ?? 1_000), undefined, { signal: end.signal });
-          }
+  test('causes no 503 and no 429 of another one, and gets its own limit in an error', async () => {
+    const [one, neighbour] = [await newOrganization(3), await newOrganization(1)];
+    expect([one.concurrency, neighbour.concurrency]).toEqual([SHARE, SHARE]);
+    const end = new AbortController();
+    const statuses: number[] = [];
+    const refusals = new Set<string>();
+    let open = 0;
+    let mostOpen = 0;
+    // Tries again as its official client does.
+    const stream = async (secret: string): Promise<void> => {
+      while (!end.signal.aborted) {
+        const response = await send('/v1/chat/completions', secret, { messages, ...LONG }, end.signal);
+        statuses.push(response.status);
+        if (response.status === 200) {
+          mostOpen = Math.max(mostOpen, ++open);
+          await response.text().finally(() => open--);
+        } else {
+          refusals.add(((await response.json()) as { error: { message: string } }).error.message);
+          await delay(Number(response.headers.get('retry-after-ms') ?? 1_000), undefined, { signal: end.signal });
         }
-      };
-      const streams = Array.from({ length: STREAMS }, (_, i) =>
-        stream(one.secrets[i % one.secrets.length] as string).catch((error: unknown) => {
-          if (!end.signal.aborted) throw error;
-        }),
-      );
-      while (mostOpen < SHARE) await delay(20);
+      }
+    };
+    const streams = Array.from({ length: STREAMS }, (_, i) =>
+      stream(one.secrets[i % one.secrets.length] as string).catch((error: unknown) => {
+        if (!end.signal.aborted) throw error;
+      }),
+    );
+    while (mostOpen < SHARE) await delay(20);
 
-      const [secret = ''] = neighbour.secrets;
-      const answers: number[] = [];
-      for (let request = 0; request < NEIGHBOURS_REQUESTS; request += SHARE)
-        answers.push(
-          ...(await Promise.all([
-            send('/v1/chat/completions', secret, { messages, max_tokens: 2 }).then(({ status }) => status),
-            send('/tokenize', secret, { prompt: 'Tell me about weirs.' }).then(({ status }) => status),
-          ])),
-        );
-      // The tokenizer's environments are within the same limit.
-      const tokenized = await Promise.all(
-        one.secrets.map((each) => send('/tokenize', each, { prompt: 'Tell me about weirs.' }).then(({ status }) => status)),
+    const [secret = ''] = neighbour.secrets;
+    const answers: number[] = [];
+    for (let request = 0; request < NEIGHBOURS_REQUESTS; request += SHARE)
+      answers.push(
+        ...(await Promise.all([
+          send('/v1/chat/completions', secret, { messages, max_tokens: 2 }).then(({ status }) => status),
+          send('/tokenize', secret, { prompt: 'Tell me about weirs.' }).then(({ status }) => status),
+        ])),
       );
-      end.abort();
-      await Promise.all(streams);
-      expect(tokenized).toEqual([429, 429, 429]);
+    // The tokenizer's environments are within the same limit.
+    const tokenized = await Promise.all(
+      one.secrets.map((each) => send('/tokenize', each, { prompt: 'Tell me about weirs.' }).then(({ status }) => status)),
+    );
+    end.abort();
+    await Promise.all(streams);
+    expect(tokenized).toEqual([429, 429, 429]);
 
-      expect(answers).toEqual(answers.map(() => 200));
-      expect(mostOpen).toBe(SHARE);
-      expect(new Set(statuses)).toEqual(new Set([200, 429]));
-      expect([...refusals]).toEqual([
-        expect.stringContaining(`The organization's limit of ${SHARE} concurrent requests has been reached. Try again in 1 s.`),
-      ]);
-    },
-    TIMEOUT_MS,
-  );
+    expect(answers).toEqual(answers.map(() => 200));
+    expect(mostOpen).toBe(SHARE);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect([...refusals]).toEqual([
+      expect.stringContaining(`The organization's limit of ${SHARE} concurrent requests has been reached. Try again in 1 s.`),
+    ]);
+  });
 });

@@ -23,7 +23,7 @@ describe.each(HOSTS)('content of more than 64 KB on the %s host', (name) => {
     const version = (await store.get({ organization: ORGANIZATION }))?.version;
     const saved = { ...settings, updated_at: 0, updated_by: 'user_1', pending: false };
     await transact(run.database, [store.toSave({ organization: ORGANIZATION }, saved, version)]);
-  }, 180_000);
+  });
   afterAll(async () => {
     s3.destroy();
     await run.close();

@@ -9,7 +9,6 @@ import { startReceiver } from '../../support/emulators/otlp-receiver.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const TIMEOUT_MS = 120_000;
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT_ID = '00f067aa0ba902b7';
 const STEPS = ['parsed', 'admitted', 'fitted', 'invoked', 'accepted', 'answered'];
@@ -32,7 +31,7 @@ beforeAll(async () => {
   owner = await control.createUser({ role: 'owner', organization });
   const key = { name: 'key', limits: { requests_per_minute: 60, concurrency: 4 } };
   ({ id: keyId, secret } = await control.done('POST', '/v1/api-keys', { token: owner.token, body: key }));
-}, TIMEOUT_MS);
+});
 afterAll(async () => {
   await run.close();
   await receiver[Symbol.asyncDispose]();
@@ -177,62 +176,54 @@ const expectSameNumbers = ({ event, request, timeline, row, line, server, client
 };
 
 describe('one request, followed by its id', () => {
-  test(
-    'has the same numbers in the reply, event, request, search, log, spans and metrics',
-    async () => {
-      const { id, chunks } = await send('ann');
-      const facts = await follow(id);
-      expectSameNumbers(facts);
-      const { event, request, server } = facts;
-      const usage = chunks.at(-1)?.usage as Record<string, number>;
-      expect(usage).toMatchObject({ prompt_tokens: event.prompt_tokens, completion_tokens: event.completion_tokens });
-      expect(request).toMatchObject({ status: 200, outcome: 'completed', error: null, user: 'ann', ignored: ['speculation'] });
-      expect(plainAttributesOf(server.attributes)['http.response.status_code']).toBe(200);
+  test('has the same numbers in the reply, event, request, search, log, spans and metrics', async () => {
+    const { id, chunks } = await send('ann');
+    const facts = await follow(id);
+    expectSameNumbers(facts);
+    const { event, request, server } = facts;
+    const usage = chunks.at(-1)?.usage as Record<string, number>;
+    expect(usage).toMatchObject({ prompt_tokens: event.prompt_tokens, completion_tokens: event.completion_tokens });
+    expect(request).toMatchObject({ status: 200, outcome: 'completed', error: null, user: 'ann', ignored: ['speculation'] });
+    expect(plainAttributesOf(server.attributes)['http.response.status_code']).toBe(200);
 
-      const completed = (attributes: Record<string, unknown>): boolean => attributes['sluice.outcome'] === 'completed';
-      await eventually(async () => sumOf('sluice.requests', completed) > 0, 'the metrics of the request arrive');
-      expect(sumOf('sluice.requests', completed)).toBe(1);
-      expect(sumOf('sluice.cost', completed)).toBe(Number(event.cost_nanos));
-      expect(sumOf('gen_ai.client.inference.usage.input_tokens')).toBe(event.prompt_tokens);
-      expect(sumOf('gen_ai.client.inference.usage.output_tokens')).toBe(event.completion_tokens);
-      expect(sumOf('gen_ai.server.request.duration')).toBeCloseTo(event.duration_ms / 1_000, 9);
+    const completed = (attributes: Record<string, unknown>): boolean => attributes['sluice.outcome'] === 'completed';
+    await eventually(async () => sumOf('sluice.requests', completed) > 0, 'the metrics of the request arrive');
+    expect(sumOf('sluice.requests', completed)).toBe(1);
+    expect(sumOf('sluice.cost', completed)).toBe(Number(event.cost_nanos));
+    expect(sumOf('gen_ai.client.inference.usage.input_tokens')).toBe(event.prompt_tokens);
+    expect(sumOf('gen_ai.client.inference.usage.output_tokens')).toBe(event.completion_tokens);
+    expect(sumOf('gen_ai.server.request.duration')).toBeCloseTo(event.duration_ms / 1_000, 9);
 
-      const metrics = async () => (await get('/v1/observability/metrics')).body.series[0]?.totals;
-      await eventually(async () => (await metrics())?.requests === 1, 'the request is counted');
-      const totals = await metrics();
-      expect(totals).toMatchObject({
-        requests: 1,
-        errors: {},
-        input_tokens: event.prompt_tokens,
-        cached_tokens: event.cached_tokens,
-        output_tokens: event.completion_tokens,
-        cost: request.cost.total,
-      });
-      const isWithin = (measured: number, exact: number): boolean => Math.abs(measured - exact) <= exact * 0.011 + 0.5;
-      expect(isWithin(totals.duration_ms.p50, event.duration_ms)).toBe(true);
-      expect(isWithin(totals.time_to_first_token_ms.p50, event.time_to_first_token_ms as number)).toBe(true);
-    },
-    TIMEOUT_MS,
-  );
+    const metrics = async () => (await get('/v1/observability/metrics')).body.series[0]?.totals;
+    await eventually(async () => (await metrics())?.requests === 1, 'the request is counted');
+    const totals = await metrics();
+    expect(totals).toMatchObject({
+      requests: 1,
+      errors: {},
+      input_tokens: event.prompt_tokens,
+      cached_tokens: event.cached_tokens,
+      output_tokens: event.completion_tokens,
+      cost: request.cost.total,
+    });
+    const isWithin = (measured: number, exact: number): boolean => Math.abs(measured - exact) <= exact * 0.011 + 0.5;
+    expect(isWithin(totals.duration_ms.p50, event.duration_ms)).toBe(true);
+    expect(isWithin(totals.time_to_first_token_ms.p50, event.time_to_first_token_ms as number)).toBe(true);
+  });
 
-  test(
-    'keeps the error of a failed request as its caller saw it',
-    async () => {
-      await run.control('container', { fault: { kind: 'destroy', after_tokens: 3, times: 1 } });
-      const { id, chunks } = await send('ben');
-      const facts = await follow(id);
-      expectSameNumbers(facts);
-      const { event, request, timeline, row, server, client } = facts;
-      const seen = chunks.at(-1)?.error as { message: string; code: string };
-      expect(event).toMatchObject({ error_code: seen.code, error_message: seen.message });
-      expect(request).toMatchObject({ outcome: 'upstream_failed', error: { status: 503, code: seen.code, message: seen.message } });
-      expect(timeline).toContain(`503 ${seen.code} ${seen.message.slice(0, 40)}`);
-      expect(row).toMatchObject({ status: 503, error_code: seen.code });
-      for (const span of [server, client]) {
-        expect(plainAttributesOf(span.attributes)['error.type']).toBe(seen.code);
-        expect(span.status).toEqual({ code: 2, message: seen.message });
-      }
-    },
-    TIMEOUT_MS,
-  );
+  test('keeps the error of a failed request as its caller saw it', async () => {
+    await run.control('container', { fault: { kind: 'destroy', after_tokens: 3, times: 1 } });
+    const { id, chunks } = await send('ben');
+    const facts = await follow(id);
+    expectSameNumbers(facts);
+    const { event, request, timeline, row, server, client } = facts;
+    const seen = chunks.at(-1)?.error as { message: string; code: string };
+    expect(event).toMatchObject({ error_code: seen.code, error_message: seen.message });
+    expect(request).toMatchObject({ outcome: 'upstream_failed', error: { status: 503, code: seen.code, message: seen.message } });
+    expect(timeline).toContain(`503 ${seen.code} ${seen.message.slice(0, 40)}`);
+    expect(row).toMatchObject({ status: 503, error_code: seen.code });
+    for (const span of [server, client]) {
+      expect(plainAttributesOf(span.attributes)['error.type']).toBe(seen.code);
+      expect(span.status).toEqual({ code: 2, message: seen.message });
+    }
+  });
 });

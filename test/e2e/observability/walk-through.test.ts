@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/observability.md');
-const TIMEOUT_MS = 120_000;
 
 let walk: Walk;
 beforeAll(async () => {
@@ -11,8 +10,5 @@ beforeAll(async () => {
 });
 afterAll(() => walk.close());
 
-test(
-  'the commands in docs/observability.md follow requests and failures, and print the output it shows',
-  async () => expect(await walk.follow(DOCUMENT)).toBe(9),
-  TIMEOUT_MS,
-);
+test('the commands in docs/observability.md follow requests and failures, and print the output it shows', async () =>
+  expect(await walk.follow(DOCUMENT)).toBe(9));

@@ -284,4 +284,4 @@ test('the ledger equals the event, whatever function, queue, sweep and takeover 
     { numRuns: sized(20, 60), seed: 20_261_121 },
   );
   expect(charges).toBeGreaterThan(sized(5, 20));
-}, 120_000);
+});

@@ -95,14 +95,10 @@ describe('the totals of a key and its organization cost', () => {
     ['one a minute: a lonely request pays for 14 rows', { perMinute: 1, users: 0, minutes: 12 }, { write: 14, read: 20 }],
     ['one a second', { perMinute: 60, users: 0, minutes: 5 }, { write: 0.25, read: 1.2 }],
     ['one a second of 50 users, who have rows of their own', { perMinute: 60, users: 50, minutes: 3 }, { write: 4, read: 3 }],
-  ])(
-    'few units per request at %s',
-    async (_, traffic, most) => {
-      const { read, write } = await measure(traffic);
-      expect(write).toBeGreaterThan(0);
-      expect(write).toBeLessThanOrEqual(most.write);
-      expect(read).toBeLessThanOrEqual(most.read);
-    },
-    120_000,
-  );
+  ])('few units per request at %s', async (_, traffic, most) => {
+    const { read, write } = await measure(traffic);
+    expect(write).toBeGreaterThan(0);
+    expect(write).toBeLessThanOrEqual(most.write);
+    expect(read).toBeLessThanOrEqual(most.read);
+  });
 });

@@ -154,7 +154,7 @@ describe('recompute', () => {
       { numRuns: sized(6, 20), endOnFailure: true },
     );
     expect(crashes).toBeGreaterThan(sized(1, 5));
-  }, 240_000);
+  });
 
   test('completes a day by the retry of a consumer that crashed before it wrote the day', async () => {
     const keys = newKeys();

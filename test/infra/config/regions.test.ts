@@ -28,7 +28,7 @@ describe('a budget for the AWS bill', () => {
     await expect(
       synthesize(ROOT, folder.path, { environment, context: { sluice: options.billBudget, 'aws:cdk:bundling-stacks': [] } }),
     ).rejects.toThrow("can't create budgets in eu-north-1");
-  }, 60_000);
+  });
 });
 
 test('CloudFront is refused in GovCloud, which has none', () => {

@@ -5,7 +5,7 @@ import type { LambdaFunction } from '../../../infra/assembly/local-app.ts';
 
 const FUNCTIONS = path.join(import.meta.dirname, 'functions');
 const POLL_INTERVAL_MS = 5;
-const MAX_POLLS = 2_000;
+const MAX_POLLS = 24_000;
 
 /** One of the bundles beside this file, as the assembly would describe it. */
 export const fixtureFunction = (bundle: 'streaming' | 'buffered' | 'broken', overrides: Partial<LambdaFunction> = {}): LambdaFunction => ({
@@ -20,7 +20,7 @@ export const fixtureFunction = (bundle: 'streaming' | 'buffered' | 'broken', ove
   ...overrides,
 });
 
-/** Waits until a condition holds; throws after ten seconds. */
+/** Waits until a condition holds; throws after two minutes. */
 export const eventually = async (condition: () => boolean | Promise<boolean>, what: string): Promise<void> => {
   for (let poll = 0; poll < MAX_POLLS; poll += 1) {
     if (await condition()) return;

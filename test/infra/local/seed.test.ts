@@ -32,7 +32,7 @@ beforeAll(async () => {
   database = openLocalDatabase(run.dynamodbEndpoint);
   models = createModelStore(database, run.tables.Models as string);
   demo = await seedDemo(run, undefined);
-}, 60_000);
+});
 afterAll(async () => {
   database.destroy();
   await run.close();

@@ -42,7 +42,7 @@ beforeAll(async () => {
   logGroups = names.flatMap((stack) =>
     Object.keys(templateOf(stack).findResources('AWS::Logs::LogGroup')).map((id) => `sluice-${stack}-${id}`),
   );
-}, 180_000);
+});
 
 const notifying = (): Deployed[] => alarms.filter(({ AlarmActions }) => AlarmActions !== undefined);
 const nameOf = ({ AlarmName }: Deployed): AlarmName => {

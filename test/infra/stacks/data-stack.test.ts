@@ -121,4 +121,4 @@ test('a table serves at once what the configuration says, and the others what Dy
   expect(warm.filter(([, throughput]) => throughput !== undefined)).toEqual([
     ['Keys', { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 12_000 }],
   ]);
-}, 180_000);
+});

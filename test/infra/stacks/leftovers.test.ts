@@ -18,4 +18,4 @@ test('docs/deploy.md lists everything that is left over when the stacks are dele
     const lists = (row: string) => row.includes(`\`sluice-${stack}\``) && row.includes(service) && row.includes(`${resource}\``);
     expect({ Type, stack, isListed: rows.some(lists) }).toEqual({ Type, stack, isListed: true });
   }
-}, 180_000);
+});

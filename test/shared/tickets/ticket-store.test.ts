@@ -10,7 +10,6 @@ import { startTestDatabase, type TestDatabase } from '../../support/emulators/da
 
 const START_MS = Date.UTC(2026, 0, 1);
 const TICKETS = 3_000;
-const TIMEOUT_MS = 120_000;
 const clocks = createClocks(SupportPromise.parse({}));
 
 let emulator: TestDatabase;
@@ -50,7 +49,7 @@ beforeAll(async () => {
     () => true,
   );
   expect(errors).toEqual([]);
-}, TIMEOUT_MS);
+});
 afterAll(() => emulator.close());
 
 const ALL: TicketList = { statuses: TicketStatus.options };

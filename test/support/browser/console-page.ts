@@ -13,6 +13,9 @@ export interface ConsolePage {
 const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
   console.error('policy violation: ' + violatedDirective + ' ' + blockedURI));`;
 
+// A bound against hanging: a busy machine may take many times as long as a quiet one.
+const LIMIT_MS = 120_000;
+
 /** Opens a page with a session of its own. Times are in UTC, and nothing moves. */
 export const openPage = async (browser: Browser, options: BrowserContextOptions = {}): Promise<ConsolePage> => {
   const context = await browser.newContext({
@@ -22,6 +25,7 @@ export const openPage = async (browser: Browser, options: BrowserContextOptions 
     colorScheme: 'light',
     ...options,
   });
+  context.setDefaultTimeout(LIMIT_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', (message) => {

@@ -24,7 +24,7 @@ export interface SeenScreen {
 }
 
 const BASE = '/console';
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 120_000;
 const HIDDEN_MS = 61_000;
 
 // A text, because it runs in the browser. A screen is whole when its code and replies have come and are rendered.

@@ -37,6 +37,8 @@ export const patternOf = (printed: string): RegExp =>
 
 const DOCS = path.join(import.meta.dirname, '../../../docs');
 const MARK = '=====';
+// Its .curlrc lets `curl -s` print the errors of connections.
+const CURL_HOME = path.join(import.meta.dirname, 'curl');
 
 // Of each step, and at the end what follows the last mark.
 const printedIn = (output: string): string[] => output.split(MARK).map((text) => text.trim());
@@ -60,6 +62,7 @@ export const startWalk = async (...flags: string[]) => {
         stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
         env: {
           ...process.env,
+          CURL_HOME,
           ...variables,
           BASH_ENV: undefined,
           PATH: `${path.dirname(process.execPath)}:${variables.PATH ?? process.env.PATH}`,

@@ -217,7 +217,7 @@ describe('exportEvents, for a file of many parts', () => {
       const ended = await exporting.run(created, depsWith());
       expect([at, ended.state, ended.rows, ended.sha256]).toEqual([at, 'completed', EVENTS, reference.sha256]);
     }
-  }, 120_000);
+  });
 
   test('starts over if its upload is gone', async () => {
     const organization = newId('organization');

@@ -110,54 +110,50 @@ const numbersOf = (printed: readonly (string | null)[]): number[] =>
 
 const OPERATIONS: readonly Operation['kind'][] = ['issue', 'issue', 'pay', 'void', 'delete', 'credit', 'credit', 'credit'];
 
-test.each(SEEDS)(
-  'invoices and credit notes follow the rules, whatever races and crashes (seed %i)',
-  async (seed) => {
-    const random = seededRandom(seed);
-    const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)] as Value;
-    const deps = billingDepsOf(database);
-    const crash = (operation: string) => operation === 'transactWrite' && random() < 0.08;
-    const shaky = billingDepsOf(database, unreliable(database.database, { random, lostRequests: 0.02, lostReplies: 0, crash }));
-    const admins = [await newAdmin(deps), await newAdmin(deps)] as const;
-    const { organization } = await newCustomer(deps);
-    const before = { invoices: await deps.numbers.last('invoice'), notes: await deps.numbers.last('credit-note') };
-    const drafts = [];
-    for (let i = 1; i <= INVOICES; i++)
-      drafts.push(await storeDraft(deps, organization, { month: `2025-${String(i).padStart(2, '0')}`, total_nanos: TOTAL }));
+test.each(SEEDS)('invoices and credit notes follow the rules, whatever races and crashes (seed %i)', async (seed) => {
+  const random = seededRandom(seed);
+  const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)] as Value;
+  const deps = billingDepsOf(database);
+  const crash = (operation: string) => operation === 'transactWrite' && random() < 0.08;
+  const shaky = billingDepsOf(database, unreliable(database.database, { random, lostRequests: 0.02, lostReplies: 0, crash }));
+  const admins = [await newAdmin(deps), await newAdmin(deps)] as const;
+  const { organization } = await newCustomer(deps);
+  const before = { invoices: await deps.numbers.last('invoice'), notes: await deps.numbers.last('credit-note') };
+  const drafts = [];
+  for (let i = 1; i <= INVOICES; i++)
+    drafts.push(await storeDraft(deps, organization, { month: `2025-${String(i).padStart(2, '0')}`, total_nanos: TOTAL }));
 
-    const randomOperation = (): Operation => {
-      const kind = pick(OPERATIONS);
-      return kind === 'credit' ? { kind, amount: pick(['whole', DOLLAR, 4n * DOLLAR, 10n * DOLLAR, 11n * DOLLAR]) } : { kind };
-    };
-    for (let round = 0; round < ROUNDS; round++) {
-      const { id } = pick(drafts);
-      const model = modelOf(await deps.invoices.get(organization, id));
-      const operations = admins.slice(0, random() < 0.3 ? 1 : 2).map(() => randomOperation());
-      const outcomes = await Promise.all(operations.map((operation, i) => outcomeOf(perform(shaky, admins[i] as Actor, id, operation))));
-      const left = modelOf(await deps.invoices.get(organization, id));
-      const pairs = operations.map((operation, i) => [operation, outcomes[i] as Outcome] as const);
-      expect({ round, pairs, possible: possible(model, pairs) }).toMatchObject({ possible: expect.arrayContaining([left]) });
-      // Of operations that race, one wins if the rules allow any.
-      const isAnyAllowed = operations.some((operation) => applied(model, operation));
-      if (!outcomes.includes('crashed')) expect(outcomes.includes('done')).toBe(isAnyAllowed);
-    }
+  const randomOperation = (): Operation => {
+    const kind = pick(OPERATIONS);
+    return kind === 'credit' ? { kind, amount: pick(['whole', DOLLAR, 4n * DOLLAR, 10n * DOLLAR, 11n * DOLLAR]) } : { kind };
+  };
+  for (let round = 0; round < ROUNDS; round++) {
+    const { id } = pick(drafts);
+    const model = modelOf(await deps.invoices.get(organization, id));
+    const operations = admins.slice(0, random() < 0.3 ? 1 : 2).map(() => randomOperation());
+    const outcomes = await Promise.all(operations.map((operation, i) => outcomeOf(perform(shaky, admins[i] as Actor, id, operation))));
+    const left = modelOf(await deps.invoices.get(organization, id));
+    const pairs = operations.map((operation, i) => [operation, outcomes[i] as Outcome] as const);
+    expect({ round, pairs, possible: possible(model, pairs) }).toMatchObject({ possible: expect.arrayContaining([left]) });
+    // Of operations that race, one wins if the rules allow any.
+    const isAnyAllowed = operations.some((operation) => applied(model, operation));
+    if (!outcomes.includes('crashed')) expect(outcomes.includes('done')).toBe(isAnyAllowed);
+  }
 
-    const invoices = await Promise.all(drafts.map(({ id }) => deps.invoices.get(organization, id)));
-    const { notes } = await deps.creditNotes.list(organization, { limit: 100 });
-    const range = (first: number, last: number): number[] => Array.from({ length: last - first }, (_, i) => first + i + 1);
-    expect(numbersOf(invoices.map(({ number }) => number))).toEqual(range(before.invoices, await deps.numbers.last('invoice')));
-    expect(numbersOf(notes.map(({ number }) => number))).toEqual(range(before.notes, await deps.numbers.last('credit-note')));
-    for (const { id, state, month, credited_nanos, total_nanos } of invoices) {
-      const own = notes.filter(({ invoice }) => invoice === id);
-      expect(own.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n)).toBe(credited_nanos);
-      expect(credited_nanos <= total_nanos).toBe(true);
-      expect((await deps.creditNotes.list(id, { limit: 100 })).notes).toHaveLength(own.length);
-      // A void invoice bills nothing.
-      expect((await deps.billed.get(organization, month)) === undefined).toBe(state === 'void');
-    }
-    const issued = invoices.filter(({ number }) => number !== null).length;
-    expect((await deps.notified(organization)).filter((type) => type === 'sluice.invoice.issued.v1')).toHaveLength(issued);
-    expect((await deps.notified(organization)).filter((type) => type === 'sluice.credit_note.issued.v1')).toHaveLength(notes.length);
-  },
-  120_000,
-);
+  const invoices = await Promise.all(drafts.map(({ id }) => deps.invoices.get(organization, id)));
+  const { notes } = await deps.creditNotes.list(organization, { limit: 100 });
+  const range = (first: number, last: number): number[] => Array.from({ length: last - first }, (_, i) => first + i + 1);
+  expect(numbersOf(invoices.map(({ number }) => number))).toEqual(range(before.invoices, await deps.numbers.last('invoice')));
+  expect(numbersOf(notes.map(({ number }) => number))).toEqual(range(before.notes, await deps.numbers.last('credit-note')));
+  for (const { id, state, month, credited_nanos, total_nanos } of invoices) {
+    const own = notes.filter(({ invoice }) => invoice === id);
+    expect(own.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n)).toBe(credited_nanos);
+    expect(credited_nanos <= total_nanos).toBe(true);
+    expect((await deps.creditNotes.list(id, { limit: 100 })).notes).toHaveLength(own.length);
+    // A void invoice bills nothing.
+    expect((await deps.billed.get(organization, month)) === undefined).toBe(state === 'void');
+  }
+  const issued = invoices.filter(({ number }) => number !== null).length;
+  expect((await deps.notified(organization)).filter((type) => type === 'sluice.invoice.issued.v1')).toHaveLength(issued);
+  expect((await deps.notified(organization)).filter((type) => type === 'sluice.credit_note.issued.v1')).toHaveLength(notes.length);
+});

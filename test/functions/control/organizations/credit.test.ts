@@ -87,7 +87,7 @@ test('1,000 concurrent requests never exceed $1.00 of credit, and the ledger bal
     drift: 0n,
     left: [{ grant: 1, amount: DOLLAR - spent }],
   });
-}, 120_000);
+});
 
 describe('prepaid credit', () => {
   const keysAt = (nowMs: number): Keys => makeCaller(database.limiters, () => nowMs);

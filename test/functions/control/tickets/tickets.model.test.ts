@@ -8,8 +8,6 @@ import type { Severity, TicketStatus } from '../../../../shared/tickets/ticket.t
 import { DAY_MS, MINUTE_MS } from '../../../../shared/time/units.ts';
 import { type Reply, startTicketDesk, type TicketDesk } from './ticket-desk.ts';
 
-const TIMEOUT_MS = 120_000;
-
 let desk: TicketDesk;
 let support: Actor;
 let owner: Actor;
@@ -174,73 +172,65 @@ const newTicket = async (): Promise<{ id: string; paper: Paper; now: number }> =
 let now = Date.UTC(2026, 0, 1);
 let opened = 0;
 
-test(
-  'any steps of two parties and time have the state and the replies of a ticket on paper',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.record({ waitMs: aWait, step: aStep }), { minLength: 1, maxLength: 14 }), async (steps) => {
+test('any steps of two parties and time have the state and the replies of a ticket on paper', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.record({ waitMs: aWait, step: aStep }), { minLength: 1, maxLength: 14 }), async (steps) => {
+      const { id, ...start } = await newTicket();
+      let { paper, now: atMs } = start;
+      for (const { waitMs, step } of steps) {
+        atMs += waitMs;
+        const [next, answer] = onPaper(paper, step, atMs);
+        expect(await take(id, step, atMs)).toBe(answer);
+        paper = next;
+        expect(await stored(id)).toEqual({ ...paper, due: dueOf(paper) });
+        const { body } = await desk.send('retrieveTicket', { as: owner, id, atMs });
+        expect(body.status).toBe(isClosed(paper, atMs) ? 'closed' : paper.status);
+      }
+      const { body } = await desk.send('listTicketMessages', { as: owner, id, query: { limit: '100' } });
+      expect(body.data).toHaveLength(paper.messages);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('two concurrent changes both happen in some order, or one of them is asked to repeat', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ waitMs: aWait, step: aStep }), { maxLength: 4 }),
+      fc.tuple(aStep, aStep),
+      aWait,
+      async (before, [one, other], waitMs) => {
         const { id, ...start } = await newTicket();
         let { paper, now: atMs } = start;
-        for (const { waitMs, step } of steps) {
-          atMs += waitMs;
-          const [next, answer] = onPaper(paper, step, atMs);
-          expect(await take(id, step, atMs)).toBe(answer);
-          paper = next;
-          expect(await stored(id)).toEqual({ ...paper, due: dueOf(paper) });
-          const { body } = await desk.send('retrieveTicket', { as: owner, id, atMs });
-          expect(body.status).toBe(isClosed(paper, atMs) ? 'closed' : paper.status);
+        for (const { waitMs: ms, step } of before) {
+          atMs += ms;
+          await take(id, step, atMs);
+          [paper] = onPaper(paper, step, atMs);
         }
-        const { body } = await desk.send('listTicketMessages', { as: owner, id, query: { limit: '100' } });
-        expect(body.data).toHaveLength(paper.messages);
-      }),
-      { numRuns: 60 },
-    );
-  },
-  TIMEOUT_MS,
-);
-
-test(
-  'two concurrent changes both happen in some order, or one of them is asked to repeat',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.record({ waitMs: aWait, step: aStep }), { maxLength: 4 }),
-        fc.tuple(aStep, aStep),
-        aWait,
-        async (before, [one, other], waitMs) => {
-          const { id, ...start } = await newTicket();
-          let { paper, now: atMs } = start;
-          for (const { waitMs: ms, step } of before) {
-            atMs += ms;
-            await take(id, step, atMs);
-            [paper] = onPaper(paper, step, atMs);
-          }
-          atMs += waitMs;
-          const answers = await Promise.all([take(id, one, atMs), take(id, other, atMs)]);
-          const inOrder = (steps: readonly Step[]): [Paper, string[]] =>
-            steps.reduce<[Paper, string[]]>(
-              ([at, given], step) => {
-                const [next, answer] = onPaper(at, step, atMs);
-                return [next, [...given, answer]];
-              },
-              [paper, []],
-            );
-          const [oneFirst, [first1, second1]] = inOrder([one, other]);
-          const [otherFirst, [first2, second2]] = inOrder([other, one]);
-          const onlyOne = onPaper(paper, one, atMs);
-          const onlyOther = onPaper(paper, other, atMs);
-          const possible: [Paper, (string | undefined)[]][] = [
-            [oneFirst, [first1, second1]],
-            [otherFirst, [second2, first2]],
-            [onlyOne[0], [onlyOne[1], 'lost']],
-            [onlyOther[0], ['lost', onlyOther[1]]],
-          ];
-          const found = await stored(id);
-          expect(possible.map(([at, given]) => ({ ...at, due: dueOf(at), given }))).toContainEqual({ ...found, given: answers });
-        },
-      ),
-      { numRuns: 80 },
-    );
-  },
-  TIMEOUT_MS,
-);
+        atMs += waitMs;
+        const answers = await Promise.all([take(id, one, atMs), take(id, other, atMs)]);
+        const inOrder = (steps: readonly Step[]): [Paper, string[]] =>
+          steps.reduce<[Paper, string[]]>(
+            ([at, given], step) => {
+              const [next, answer] = onPaper(at, step, atMs);
+              return [next, [...given, answer]];
+            },
+            [paper, []],
+          );
+        const [oneFirst, [first1, second1]] = inOrder([one, other]);
+        const [otherFirst, [first2, second2]] = inOrder([other, one]);
+        const onlyOne = onPaper(paper, one, atMs);
+        const onlyOther = onPaper(paper, other, atMs);
+        const possible: [Paper, (string | undefined)[]][] = [
+          [oneFirst, [first1, second1]],
+          [otherFirst, [second2, first2]],
+          [onlyOne[0], [onlyOne[1], 'lost']],
+          [onlyOther[0], ['lost', onlyOther[1]]],
+        ];
+        const found = await stored(id);
+        expect(possible.map(([at, given]) => ({ ...at, due: dueOf(at), given }))).toContainEqual({ ...found, given: answers });
+      },
+    ),
+    { numRuns: 80 },
+  );
+});

@@ -227,7 +227,7 @@ test(`keeps granted = spent + held + available at all times (${RUNS} × ${OPERAT
     }),
     { numRuns: RUNS, endOnFailure: true, seed: SEED },
   );
-}, 120_000);
+});
 
 test('meters a deployment although requests use the credit during every attempt to take it', async () => {
   const { limiters } = database;

@@ -174,7 +174,7 @@ test('equals a computation second by second, for a day with scaling, failure, sl
   expect(days.reduce((sum, day) => sum + day.prepaidNanos, 0n)).toBe(spent);
   expect(deployment.meter).toMatchObject({ running: [], held_nanos: 0n });
   expect(BigInt(available ?? 0)).toBe(CREDIT - spent);
-}, 60_000);
+});
 
 test('differs from the true time by at most the time between two passes at each change', () => {
   const times = passTimes(12);

@@ -174,7 +174,7 @@ test('objectives are settings', async () => {
   const late = minute([answered(2_001), 100]);
   expect(simulate(operationsWith, 'OndemandFirstTokensBurning', times(10, late)).at(-1)).toBe(true);
   expect(simulate(operations, 'OndemandFirstTokensBurning', times(10, late)).at(-1)).toBe(false);
-}, 120_000);
+});
 
 test('only the alarm of an objective notifies, not its four parts', () => {
   const composites = Object.values(operations.findResources('AWS::CloudWatch::CompositeAlarm'));

@@ -52,4 +52,4 @@ test("the operator's commands in docs/deploy.md print what it says, until the fi
   }
   const { prices } = JSON.parse(modelFile);
   expect(9 * prices[0].prompt_nanos + 12 * prices[0].completion_nanos).toBe(2_850 * 1_000_000);
-}, 120_000);
+});

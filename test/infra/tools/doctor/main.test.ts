@@ -71,7 +71,7 @@ test('checks what a deployment needs, and skips the rest, in an account in which
     },
   });
   expect(code).toBe(0);
-}, 180_000);
+});
 
 test('sends no request with the key for a smoke request while nothing is deployed', async () => {
   emptyAccount();
@@ -79,7 +79,7 @@ test('sends no request with the key for a smoke request while nothing is deploye
   expect(rowsOf(output)).toMatchObject({ 'smoke request': 'skipped' });
   expect(output).not.toContain('sk-s-key');
   expect(code).toBe(0);
-}, 180_000);
+});
 
 test('is a table for people, with what to do', async () => {
   emptyAccount();
@@ -87,7 +87,7 @@ test('is a table for people, with what to do', async () => {
   expect(code).toBe(0);
   expect(output).toMatch(/^\| status +\| check +\| found +\| what to do +\|$/m);
   expect(output).toMatch(/^\| skipped \| stacks +\| nothing is deployed +\| npm run deploy +\|$/m);
-}, 180_000);
+});
 
 test("fails without a region, without valid credentials, and for settings that the region can't have", async () => {
   const noRegion = await doctor(['--json'], {});
@@ -107,4 +107,4 @@ test("fails without a region, without valid credentials, and for settings that t
   const settings = 'sluice={"billBudget":{"monthlyUsd":500},"alarmEmail":"ops@example.com"}';
   const lacking = await doctor(['-c', settings], { AWS_REGION: 'eu-north-1' });
   expect(lacking).toMatchObject({ code: 1, errors: expect.stringContaining("can't create budgets in eu-north-1") });
-}, 180_000);
+});

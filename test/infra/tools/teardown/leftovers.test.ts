@@ -24,4 +24,4 @@ test('lists every resource that stays when the stacks are deleted, and how to de
   expect(leftovers.filter(({ type }) => type === 'AWS::DynamoDB::GlobalTable')).toHaveLength(12);
   for (const { type } of leftovers) expect(deletionOf(type, 'x').length).toBeGreaterThan(0);
   expect(() => deletionOf('AWS::SQS::Queue', 'x')).toThrow('No deletion command is known for AWS::SQS::Queue');
-}, 180_000);
+});

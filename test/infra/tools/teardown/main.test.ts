@@ -47,7 +47,7 @@ test('names what a deployed data stack leaves, with commands that delete it, and
   expect(output).toContain('aws s3api delete-bucket --bucket acme-weights-3c4d');
   expect(output).toMatch(/Not deployed: .*acme-serverless/);
   expect(output).not.toContain('Usage');
-}, 180_000);
+});
 
 test('--check looks in every region that is configured, and fails only if a GPU of Sluice is billed', async () => {
   const regions: string[] = [];
