@@ -79,7 +79,7 @@ describe.each(HOSTS)('the %s host', (name) => {
 
     test('aborts a stream and is billed for what was generated', async () => {
       const { secret, key_id } = await run.createKey();
-      await run.control('container', { token_delay_ms: 10 });
+      await run.control('container', { token_delay_ms: 100 });
       const stream = await clientOf(secret).chat.completions.create({ ...ask, max_tokens: 30, stream: true });
       for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
       expect(await run.eventsOf(key_id)).toEqual([]);

@@ -106,7 +106,7 @@ describe('the playground of the console', () => {
     await answer(page).getByRole('alert').getByRole('button', { name: /^req_/ }).waitFor();
     await page.getByLabel('System prompt').fill('');
     await page.getByLabel('Max tokens').fill('400');
-    await ui.run.control('container', { token_delay_ms: 20 });
+    await ui.run.control('container', { token_delay_ms: 60 });
     await answer(page).getByRole('button', { name: 'Send again' }).click();
     await answer(page).getByText('answering').waitFor();
     await page.getByText('Stopping only stops reading').waitFor();

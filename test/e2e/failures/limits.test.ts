@@ -63,7 +63,7 @@ describe.each(HOSTS)('the %s host', (name) => {
 
     test('admits 3 requests at once on a key limited to 3, and rejects the others with retry-after: 1', async () => {
       const { secret } = await run.createKey({ concurrency: 3 });
-      await run.control('container', { token_delay_ms: 20 });
+      await run.control('container', { token_delay_ms: 60 });
       try {
         const replies = await Promise.all(Array.from({ length: 8 }, () => post(secret, { max_tokens: 30, temperature: 1, seed: 1 })));
         const refused = replies.filter(({ status }) => status === 429);
