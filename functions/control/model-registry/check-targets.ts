@@ -156,9 +156,9 @@ const compareCounts = ({ task }: Model, { promptTokens, ...report }: Finding, ta
 };
 
 /**
- * Checks that a model can be served: looks up each target, requests one token, vector or score from it through the code that sends
- * callers' requests, compares the container's count of the prompt with the tokenizer's, and tries a JSON Schema.
- * Nothing is billed.
+ * Checks that a model can be served: looks up each target, requests one token, vector or score from it through the
+ * code that sends callers' requests, compares the container's count of the prompt with the tokenizer's, and tries a
+ * JSON Schema. Nothing is billed.
  * @throws SageMakerUnavailable (503) if the targets cannot be looked up
  */
 export const checkTargets = async (deps: TargetCheckDependencies, model: Model): Promise<RegistrationReport> => {

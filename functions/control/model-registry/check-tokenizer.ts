@@ -27,8 +27,8 @@ const countText = async (tokenizer: Counter, files: TokenizerFiles, task: ModelT
 };
 
 /**
- * Counts a conversation with one short message, or a short text if the model generates none. @throws FunctionUnavailable (503) if the function `tokenizer` is out
- * of reach
+ * Counts a conversation with one short message, or a short text if the model generates none.
+ * @throws FunctionUnavailable (503) if the function `tokenizer` is out of reach
  */
 export const checkTokenizer = async (
   { tokenizer }: { tokenizer: Counter },

@@ -15,7 +15,7 @@ interface PoolingProbe {
   faultOf: (reply: PoolingReply, model: Model) => string | undefined;
 }
 
-/** The fields that are read of vLLM's replies; those of TEI are lists of vectors or of scores. */
+// The fields that are read of vLLM's replies; those of TEI are lists of vectors or of scores.
 interface VllmReply {
   data?: { embedding?: unknown }[];
   results?: { relevance_score?: unknown }[];
