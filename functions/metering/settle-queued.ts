@@ -36,14 +36,14 @@ export const settleQueued = async (
   const entry = item && isKeyItem(item) ? entryOf(item, requestId) : undefined;
   // The key's entry is released last. An entry of another attempt is still in use.
   if (!item || !isKeyItem(item) || entry?.admittedAtMs !== admittedAtMs) return 'settled_before';
-  const reservations = await reservationsOf(item, requestId, entry, () => readAllShards(limiters, item.org));
+  const { reservations, isComplete } = await reservationsOf(item, requestId, entry, (ownerId) => readAllShards(limiters, ownerId));
   const ending = { requestId, nowMs: now() };
   const stored = await usage.get(keyId, requestId, shards);
   if (stored) {
     await endReservations(limiters, reservations, { ...ending, used: usedBy(stored, admittedAtMs) });
     return 'settled_before';
   }
-  if (entry.link !== false && reservations.length === 1) throw new Error(`Request ${requestId} is being rolled back by another worker.`);
+  if (!isComplete) throw new Error(`Request ${requestId} is being rolled back by another worker.`);
   const used = usedBy(event, admittedAtMs);
   const ends = reservations.map(({ limiterId: id, item: known, entry: own }) =>
     limiters.toEnd({ ...ending, limiterId: id, entry: own, known, used }),

@@ -42,12 +42,12 @@ export interface SweepReport {
  * Settles requests that crashed functions left in flight, so that every admitted request has exactly one event. Safe
  * to run concurrently with late settlements and other sweeps.
  *
- * | a key's entry has | then | |---|---| | an event | both limiters are released based on it | | no event, and lacks
- * its entry in all of the organization's shards | it is undone: the request was never admitted | | no event otherwise
+ * | a key's entry has | then | |---|---| | an event | all its limiters are released based on it | | no event, and one of
+ * the limiters that it names lacks its entry | it is undone: the request was never admitted | | no event otherwise
  * | an `orphaned` event at cost 0 is queued, to be written unless the function's own settlement is queued before it |
  *
- * The key's entry decides about the organization's entry. If the key's entry is gone, the organization's was written
- * too late and is undone.
+ * The key's entry decides about those of its project and its organization. If the key's entry is gone, the others were
+ * written too late and are undone; those of an end user, by the user's next rejected request.
  */
 export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   const { limiters, now } = deps;
@@ -60,7 +60,7 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   let finished = swept ?? closed - 1;
   const reportNow = (): SweepReport => ({ ...report, behind_ms: Math.max(0, closed - finished) * EPOCH_MS });
   const failures: unknown[] = [];
-  const organizations = readOrganizations(limiters);
+  const owners = readOwners(limiters);
   const last = Math.min(closed, first + MAX_EPOCHS_PER_RUN);
   // Open epochs are always swept, even while a failure keeps older ones from being finished.
   for (let epoch = first; epoch <= current; epoch = epoch === last ? closed + 1 : epoch + 1) {
@@ -68,7 +68,7 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
       for await (const id of limiters.listByEpoch(epoch, partition)) {
         if (!deps.hasTime()) return reportNow();
         // A limiter that cannot be swept must not block the others.
-        await sweepLimiter(deps, id, organizations, report).catch((error: unknown) => failures.push(error));
+        await sweepLimiter(deps, id, owners, report).catch((error: unknown) => failures.push(error));
       }
     }
     // An epoch is finished when a run finds nothing in it that must be settled.
@@ -82,40 +82,40 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   return { ...reportNow(), complete: last === closed };
 };
 
-// The shards of this many organizations are kept during a run.
-const MAX_ORGANIZATIONS = 20;
+// The shards of this many organizations, projects and end users are kept during a run.
+const MAX_OWNERS = 20;
 
 // Once per run, while not too many others are read.
-const readOrganizations = (limiters: LimiterStore) => {
+const readOwners = (limiters: LimiterStore) => {
   const reads = new Map<string, Promise<readonly LimiterItem[]>>();
-  return (organization: string): Promise<readonly LimiterItem[]> => {
-    const read = reads.get(organization) ?? readAllShards(limiters, organization);
-    reads.set(organization, read);
-    if (reads.size > MAX_ORGANIZATIONS) for (const oldest of [...reads.keys()].slice(0, 1)) reads.delete(oldest);
+  return (ownerId: string): Promise<readonly LimiterItem[]> => {
+    const read = reads.get(ownerId) ?? readAllShards(limiters, ownerId);
+    reads.set(ownerId, read);
+    if (reads.size > MAX_OWNERS) for (const oldest of [...reads.keys()].slice(0, 1)) reads.delete(oldest);
     return read;
   };
 };
 
-type Organizations = ReturnType<typeof readOrganizations>;
+type Owners = ReturnType<typeof readOwners>;
 
-const sweepLimiter = async (deps: Sweep, id: string, organizations: Organizations, report: SweepReport): Promise<void> => {
+const sweepLimiter = async (deps: Sweep, id: string, owners: Owners, report: SweepReport): Promise<void> => {
   const item = await deps.limiters.get(id);
   if (!item) return;
   report.limiters++;
   if (item.pending) await deps.limiters.spread(item.id, deps.now());
-  if (isKeyItem(item)) await markLimited(deps, item, organizations);
+  if (isKeyItem(item)) await markLimited(deps, item, owners);
   for (const [requestId, entry] of entriesOf(item)) {
     if (deps.now() - entry.admittedAtMs <= deps.maxInFlightMs) continue;
-    if (isKeyItem(item)) await sweepKeyEntry(deps, item, requestId, entry, organizations, report);
-    else await sweepOrganizationEntry(deps, item, requestId, entry, report);
+    if (isKeyItem(item)) await sweepKeyEntry(deps, item, requestId, entry, owners, report);
+    else await sweepLinkedEntry(deps, item, requestId, entry, report);
   }
 };
 
 // A key that was created while its organization received limits can be unmarked. All its shards are marked, so that
 // they keep the same version.
-const markLimited = async ({ limiters }: Sweep, item: KeyItem, organizations: Organizations): Promise<void> => {
+const markLimited = async ({ limiters }: Sweep, item: KeyItem, owners: Owners): Promise<void> => {
   if (isOrganizationLimited(item)) return;
-  if ((await organizations(item.org)).length === 0) return;
+  if ((await owners(item.org)).length === 0) return;
   for (const id of shardIds(ownerIdOf(item.id), shardsOf(item))) await limiters.markOrganizationLimited(id);
 };
 
@@ -124,15 +124,14 @@ const sweepKeyEntry = async (
   item: KeyItem,
   requestId: string,
   entry: Entry,
-  organizations: Organizations,
+  owners: Owners,
   report: SweepReport,
 ): Promise<void> => {
   const keyId = ownerIdOf(item.id);
   const ending = { requestId, nowMs: now() };
   const existing = await usage.get(keyId, requestId, item.shards);
-  const reservations = await reservationsOf(item, requestId, entry, () => organizations(item.org));
-  const isHalf = entry.link !== false && reservations.length === 1;
-  if (!existing && isHalf) {
+  const { reservations, isComplete } = await reservationsOf(item, requestId, entry, owners);
+  if (!existing && !isComplete) {
     await endReservations(limiters, reservations, { ...ending, used: 'undone' });
     report.undone++;
     return;
@@ -147,9 +146,9 @@ const sweepKeyEntry = async (
   report.released++;
 };
 
-// The organization's entry ends before its key's entry. If it outlives that, it was written late and the request never
-// used it.
-const sweepOrganizationEntry = async (
+// The entry of a project or an organization ends before its key's entry. If it outlives that, it was written late and
+// the request never used it.
+const sweepLinkedEntry = async (
   { limiters, now }: Sweep,
   item: LimiterItem,
   requestId: string,

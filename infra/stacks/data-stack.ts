@@ -84,6 +84,8 @@ export class DataStack extends Stack {
         { name: EPOCH_INDEX, attribute: 'ep' },
         { name: ORGANIZATION_INDEX, attribute: 'org' },
       ],
+      // Only limiters of end users expire.
+      timeToLive: 'del_at',
     });
     this.models = new Table(this, 'Models', {
       adopted: tables.models,

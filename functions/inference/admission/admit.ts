@@ -6,26 +6,43 @@ import {
   type KeyItem,
   mayStore,
   usableShardsOf,
+  userLimitsOf,
 } from '../../../shared/admission/item/key-item.ts';
-import { countsMoney, type LimiterItem, shardsOf, wholeRateLimitsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { countsMoney, type LimiterItem, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { checkOrganization } from '../../../shared/admission/item/organization.ts';
-import { isMoneyRefusal } from '../../../shared/admission/item/refusal.ts';
 import { deploymentMark } from '../../../shared/admission/item/reservation-entry.ts';
 import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
-import { ownerIdOf, shardId, shardOf, wholeId } from '../../../shared/admission/item/shards.ts';
+import { ownerIdOf, shardOf, wholeId } from '../../../shared/admission/item/shards.ts';
 import { type AuthenticatedKey, checkKey, isModelAllowed, REFUSAL_MS, resolveKey } from '../../../shared/admission/keys/authenticate.ts';
 import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
 import type { Used } from '../../../shared/admission/plans/reservation-end.ts';
 import { endReservations, type Reservation } from '../../../shared/admission/stores/reservation.ts';
-import type { ApiError } from '../../../shared/http/errors.ts';
+import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import { growIfBusy } from './grow-organization.ts';
-import { type Owner, refusedBy } from './limit-errors.ts';
-import type { Known, Limiters, RefusedBy, RequestedAmounts, Reserved } from './reserve.ts';
-import { remembered, reserveInShards } from './reserve-in-shards.ts';
-import { reserveOrganization } from './reserve-organization.ts';
+import type { Owner } from './limit-errors.ts';
+import { checkProject, isProjectLimited } from './project.ts';
+import { amountsOf, checkRememberedOwners, rejection } from './rejection.ts';
+import type { Known, Limiters, RefusedBy, Reserved } from './reserve.ts';
+import type { SharedReservation } from './reserve-anywhere.ts';
+import { reserveInShards } from './reserve-in-shards.ts';
+import { reserveOwner } from './reserve-owner.ts';
+import { canBeTooNew, checkNotNew, reserveUser } from './reserve-user.ts';
+import { limitedUser } from './user.ts';
 
 export type Keys = Limiters;
+
+// A key can get another project during its admission.
+const MAX_PROJECT_CHANGES = 3;
+
+class OtherProject extends Error {
+  readonly projectId: string;
+
+  constructor(projectId: string) {
+    super(`The key belongs to the project ${projectId} now.`);
+    this.projectId = projectId;
+  }
+}
 
 export interface AdmissionRequest {
   key: PresentedKey;
@@ -37,6 +54,10 @@ export interface AdmissionRequest {
   tokens: number;
   /** The maximum cost in nano-dollars; computed only if money is limited. */
   maxCostNanos: () => bigint;
+  /** The caller's id of its end user, if the request has one. */
+  user?: string | undefined;
+  /** It costs nothing, so it counts only in its key and its organization. */
+  isFree?: true;
   /** The key's item, if it was already authenticated for this request. */
   authenticated?: AuthenticatedKey;
 }
@@ -56,7 +77,7 @@ export interface Admission {
   mayStore: boolean;
   /** True if the key's content is logged; the caller can still switch it off for a request. */
   isPayloadLogged: boolean;
-  /** In the key's limiter, then in its organization's. */
+  /** In the key's limiter, then in those of its end user, its project and its organization. */
   reservations: readonly Reservation[];
   /** DynamoDB round trips of the admission. */
   roundTrips: number;
@@ -70,60 +91,9 @@ export const checkModel = (item: KeyItem, model: string, nowMs: number): void =>
   if (!isModelAllowed(item, model)) throw new ModelNotAllowed(model, limitHeaders([item], nowMs));
 };
 
-const rejection = (
-  owner: Owner,
-  request: AdmissionRequest,
-  { item, refusal, nowMs }: RefusedBy<LimiterItem>,
-  key: LimiterItem = item,
-): ApiError =>
-  refusedBy({
-    owner,
-    refusal,
-    limits: wholeRateLimitsOf(item),
-    tokens: request.tokens,
-    holdNanos: isMoneyRefusal(refusal) ? request.maxCostNanos() : 0n,
-    headers: limitHeaders(key === item ? [item] : [key, item], nowMs),
-  });
-
-const amountsOf = ({ requestId, tokens, maxCostNanos }: AdmissionRequest): RequestedAmounts => ({
-  requestId,
-  tokens,
-  holdNanos: maxCostNanos,
-});
-
-const rememberedByAll = (
-  limiters: Limiters,
-  ownerId: string,
-  shards: number,
-  request: AdmissionRequest,
-): RefusedBy<LimiterItem> | undefined => {
-  const amounts = amountsOf(request);
-  const whole = remembered(limiters, shards > 1 ? wholeId(ownerId) : ownerId, amounts);
-  if (whole || shards === 1) return whole;
-  let first: RefusedBy<LimiterItem> | undefined;
-  for (let shard = 0; shard < shards; shard++) {
-    const refused = remembered(limiters, shardId(ownerId, shard), amounts);
-    if (!refused) return undefined;
-    first ??= refused;
-  }
-  return first;
-};
-
-const rememberedByOrganization = (limiters: Limiters, organization: string, request: AdmissionRequest) => {
-  const item = limiters.cache.get(organization)?.item;
-  return item && rememberedByAll(limiters, organization, shardsOf(item), request);
-};
-
-/**
- * Rejects a request before any other work, if this environment remembers a refusal by its organization or by all shards
- * of its key.
- * @throws 429
- */
-export const checkRemembered = (limiters: Limiters, request: AdmissionRequest, item: KeyItem): void => {
-  const organization = isOrganizationLimited(item) ? rememberedByOrganization(limiters, item.org, request) : undefined;
-  if (organization) throw rejection('organization', request, organization, item);
-  const key = rememberedByAll(limiters, request.key.keyId, usableShardsOf(item), request);
-  if (key) throw rejection('key', request, key);
+const checkRequest = (item: KeyItem, { model, user, isFree }: AdmissionRequest, nowMs: number): void => {
+  checkModel(item, model, nowMs);
+  if (!isFree) limitedUser(item, user, nowMs);
 };
 
 // The last image of a shard, or a guess from the key's own item. Budgets aren't divided equally, so a shard with money
@@ -134,11 +104,17 @@ const knownShard = async ({ cache, store }: Limiters, limiterId: string, { item 
   return countsMoney(item) ? { item: await store.get(limiterId), isExact: true } : { item: assumedShard(item, limiterId), isExact: false };
 };
 
-const reserveKey = async (limiters: Limiters, request: AdmissionRequest, authenticated: AuthenticatedKey): Promise<Reserved<KeyItem>> => {
-  const { key, model, deployment } = request;
+// In one of the key's shards. @param projects those that are known, and if they have budgets
+const keyReservation = (
+  limiters: Limiters,
+  request: AdmissionRequest,
+  authenticated: AuthenticatedKey,
+  projects: ReadonlyMap<string, boolean>,
+): SharedReservation<KeyItem> => {
+  const { key, deployment, user, isFree } = request;
   const { item, isRead } = authenticated;
   const shards = usableShardsOf(item);
-  const result = await reserveInShards<KeyItem>(limiters, {
+  return {
     ...amountsOf(request),
     ownerId: key.keyId,
     own: { item, isExact: isRead },
@@ -148,22 +124,49 @@ const reserveKey = async (limiters: Limiters, request: AdmissionRequest, authent
     isGrowing: false,
     linkOf: isOrganizationLimited,
     deployment: deployment && deploymentMark(deployment),
+    chainOf: (one) => {
+      const hash = isFree ? undefined : limitedUser(one, user, limiters.now());
+      const isInProject = !isFree && one.prj !== undefined && projects.get(one.prj) === true;
+      return { ...(hash !== undefined && { user: hash }), ...(isInProject && { project: one.prj as string }) };
+    },
     check: (one, nowMs) => {
       const checked = checkKey(key, one, nowMs);
-      checkModel(checked, model, nowMs);
+      checkRequest(checked, request, nowMs);
+      if (!isFree && checked.prj !== undefined && !projects.has(checked.prj)) throw new OtherProject(checked.prj);
       return checked;
     },
-  });
-  if ('refusal' in result) throw rejection('key', request, result);
-  return result;
+  };
+};
+
+// The budgets of the key's project must be known before the write, whose entry names the project.
+const reserveKey = async (limiters: Limiters, request: AdmissionRequest, authenticated: AuthenticatedKey): Promise<Reserved<KeyItem>> => {
+  const { prj } = authenticated.item;
+  const projects = new Map<string, boolean>();
+  if (prj !== undefined && !request.isFree) projects.set(prj, await isProjectLimited(limiters, prj));
+  for (let change = 0; change < MAX_PROJECT_CHANGES; change++) {
+    try {
+      const result = await reserveInShards(limiters, keyReservation(limiters, request, authenticated, projects));
+      if ('refusal' in result) throw rejection('key', request, result);
+      return result;
+    } catch (error) {
+      if (!(error instanceof OtherProject)) throw error;
+      projects.set(error.projectId, await isProjectLimited(limiters, error.projectId));
+    }
+  }
+  throw new ServiceUnavailable();
 };
 
 // If this fails, the sweep undoes the reservation later.
-const undo = async ({ store, now }: Limiters, { requestId }: AdmissionRequest, reservation: Reservation): Promise<void> => {
+const undo = async (
+  { store, now }: Limiters,
+  { requestId }: AdmissionRequest,
+  reservations: readonly Reservation[],
+  { id, org }: KeyItem,
+): Promise<void> => {
   try {
-    await endReservations(store, [reservation], { requestId, used: 'undone', nowMs: now() });
+    await endReservations(store, reservations, { requestId, used: 'undone', nowMs: now() });
   } catch (error) {
-    logError('undo_failed', error, { request_id: requestId, org_id: reservation.item.org, limiter_id: reservation.limiterId });
+    logError('undo_failed', error, { request_id: requestId, org_id: org, limiter_id: id });
   }
 };
 
@@ -173,43 +176,70 @@ const checkSeen = ({ cache, now }: Limiters, organization: string): void => {
   if (seen?.item && now() - seen.seenAtMs < REFUSAL_MS) checkOrganization(seen.item);
 };
 
-// A cached item that doesn't allow the model is read again, because the allow-list can have changed.
-const resolveAllowedKey = async (limiters: Limiters, { key, model, authenticated }: AdmissionRequest): Promise<AuthenticatedKey> =>
-  authenticated && isModelAllowed(authenticated.item, model)
+// A cached item that doesn't allow the request is read again, because its settings can have changed.
+const resolveAllowedKey = async (limiters: Limiters, request: AdmissionRequest): Promise<AuthenticatedKey> => {
+  const { key, model, user, isFree, authenticated } = request;
+  const isAllowed = ({ item }: AuthenticatedKey): boolean =>
+    isModelAllowed(item, model) && (isFree || Boolean(user) || !userLimitsOf(item));
+  return authenticated && isAllowed(authenticated)
     ? authenticated
-    : resolveKey(limiters, key, Number.POSITIVE_INFINITY, (item) => checkModel(item, model, limiters.now()));
+    : resolveKey(limiters, key, Number.POSITIVE_INFINITY, (item) => checkRequest(item, request, limiters.now()));
+};
+
+interface Step {
+  owner: Owner;
+  reserve: () => Promise<Reserved<LimiterItem> | RefusedBy<LimiterItem>>;
+}
+
+// The limiters that the key's entry names, in which the request must be reserved, too.
+const stepsAfterKey = (limiters: Limiters, request: AdmissionRequest, { item, entry }: Reserved<KeyItem>): Step[] => {
+  const amounts = amountsOf(request);
+  const { user, project, link } = entry;
+  const keyLimiterId = item.id;
+  const steps: Step[] = [];
+  if (user !== undefined) steps.push({ owner: 'user', reserve: () => reserveUser(limiters, amounts, item, user) });
+  if (project !== undefined) {
+    const owner = { ownerId: project, keyLimiterId, check: checkProject };
+    steps.push({ owner: 'project', reserve: () => reserveOwner(limiters, amounts, owner) });
+  }
+  if (link) {
+    const owner = { ownerId: item.org, keyLimiterId, check: checkOrganization };
+    steps.push({ owner: 'organization', reserve: () => reserveOwner(limiters, amounts, owner) });
+  }
+  return steps;
+};
 
 /**
- * Admits a request: reserves it in its key's limiter, and then in its organization's if that has limits. Usually this
- * is one conditional write each.
- * @throws 401, 403, 429: nothing is in flight; 503: the sweep ends what may be in flight
+ * Admits a request: reserves it in its key's limiter, and then in those of its end user, its project and its
+ * organization, if they have limits. Usually this is one conditional write each.
+ * @throws 400, 401, 403, 429: nothing is in flight; 503: the sweep ends what may be in flight
  */
 export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<Admission> => {
   const { requestId } = request;
   const authenticated = await resolveAllowedKey(limiters, request);
-  if (isOrganizationLimited(authenticated.item)) {
-    const refused = rememberedByOrganization(limiters, authenticated.item.org, request);
-    if (refused) throw rejection('organization', request, refused, authenticated.item);
-    checkSeen(limiters, authenticated.item.org);
-  }
+  checkRememberedOwners(limiters, request, authenticated.item);
+  if (isOrganizationLimited(authenticated.item)) checkSeen(limiters, authenticated.item.org);
+  const user = request.isFree ? undefined : limitedUser(authenticated.item, request.user, limiters.now());
+  if (user !== undefined && canBeTooNew(limiters, authenticated.item, user)) await checkNotNew(limiters, authenticated.item, user);
 
   const key = await reserveKey(limiters, request, authenticated);
   const { item } = key;
   const own: Reservation = { limiterId: item.id, item, entry: key.entry };
   const reservations = [own];
   let { roundTrips } = key;
-  let growth: Promise<unknown> | undefined;
-  if (key.entry.link) {
-    try {
-      const organization = await reserveOrganization(limiters, amountsOf(request), item);
-      if ('refusal' in organization) throw rejection('organization', request, organization, item);
-      reservations.push({ limiterId: organization.item.id, item: organization.item, entry: organization.entry });
-      roundTrips += organization.roundTrips;
-      growth = growIfBusy(limiters, item.org, organization.item);
-    } catch (error) {
-      await undo(limiters, request, own);
-      throw error;
+  const growths: Promise<unknown>[] = [];
+  try {
+    for (const { owner, reserve } of stepsAfterKey(limiters, request, key)) {
+      const result = await reserve();
+      if ('refusal' in result) throw rejection(owner, request, result, item);
+      reservations.push({ limiterId: result.item.id, item: result.item, entry: result.entry });
+      roundTrips += result.roundTrips;
+      const growth = owner === 'user' ? undefined : growIfBusy(limiters, ownerIdOf(result.item.id), result.item);
+      if (growth) growths.push(growth);
     }
+  } catch (error) {
+    await undo(limiters, request, reservations, item);
+    throw error;
   }
   const holds = reservations.flatMap((one) => (countsMoney(one.item) ? [one.entry.holdNanos] : []));
   return {
@@ -224,7 +254,7 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
     isPrepaid: reservations.some(({ entry }) => entry.isFromCredit),
     reservations,
     roundTrips,
-    growth,
+    growth: growths.length > 0 ? Promise.all(growths) : undefined,
     headers: limitHeaders(
       reservations.map((one) => one.item),
       key.nowMs,

@@ -7,7 +7,7 @@ import { waitHeaders } from '../../../shared/http/wait-headers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 
 /** The owner of the limit that rejected a request. */
-export type Owner = 'key' | 'organization';
+export type Owner = 'key' | 'user' | 'project' | 'organization';
 
 export interface Refused {
   owner: Owner;
@@ -18,8 +18,13 @@ export interface Refused {
   headers: Record<string, string>;
 }
 
+const NOUNS: Record<Owner, string> = { key: 'key', user: 'end user', project: 'project', organization: 'organization' };
+
+// The field that names the owner of the limit, if the caller chose it.
+const paramOf = (owner: Owner): string | null => (owner === 'user' ? 'user' : null);
+
 const sentence = (owner: Owner, dimension: RateDimension, limits: RateLimits): string => {
-  const limit = owner === 'organization' ? "The organization's limit of" : 'The limit of';
+  const limit = owner === 'key' ? 'The limit of' : `The ${NOUNS[owner]}'s limit of`;
   return {
     requests: `${limit} ${limits.requestsPerMinute} requests per minute has been reached`,
     tokens: `${limit} ${limits.tokensPerMinute} tokens per minute has been reached`,
@@ -34,6 +39,7 @@ class RateLimited extends ApiError {
       status: 429,
       type: dimension,
       code: 'rate_limit_exceeded',
+      param: paramOf(owner),
       message: `${sentence(owner, dimension, limits)}. Try again in ${wait['retry-after']} s.`,
       headers: { ...headers, ...wait },
     });
@@ -45,12 +51,13 @@ class RequestExceedsLimit extends ApiError {
   constructor({ owner, limits, tokens, headers }: Refused, dimension: RateDimension) {
     const message =
       dimension === 'tokens'
-        ? `This request needs up to ${tokens} tokens (prompt and max_tokens), but the ${owner}'s limit is ${limits.tokensPerMinute} tokens per minute. Shorten the prompt or lower max_tokens.`
-        : `${sentence(owner, dimension, limits)}. Ask ${owner === 'key' ? 'an owner of your organization' : 'your administrator'} to raise it.`;
+        ? `This request needs up to ${tokens} tokens (prompt and max_tokens), but the ${NOUNS[owner]}'s limit is ${limits.tokensPerMinute} tokens per minute. Shorten the prompt or lower max_tokens.`
+        : `${sentence(owner, dimension, limits)}. Ask ${owner === 'organization' ? 'your administrator' : 'an owner of your organization'} to raise it.`;
     super({
       status: 429,
       type: dimension,
       code: 'rate_limit_exceeded',
+      param: paramOf(owner),
       message,
       headers: { ...headers, 'retry-after': '60', 'x-should-retry': 'false' },
     });
@@ -60,7 +67,7 @@ class RequestExceedsLimit extends ApiError {
 const BUDGETS: Record<BudgetPeriod, string> = { day: 'daily budget', month: 'monthly budget', total: 'total budget' };
 
 const sourceOf = (owner: Owner, { dimension, period }: MoneyRefusal): string =>
-  dimension === 'credit' || !period ? `prepaid credit of this ${owner}` : `${BUDGETS[period]} of this ${owner}`;
+  dimension === 'credit' || !period ? `prepaid credit of this ${NOUNS[owner]}` : `${BUDGETS[period]} of this ${NOUNS[owner]}`;
 
 // A retry can help, unlike after InsufficientQuota.
 class MoneyHeld extends ApiError {
@@ -69,6 +76,7 @@ class MoneyHeld extends ApiError {
       status: 429,
       type: 'insufficient_quota',
       code: 'rate_limit_exceeded',
+      param: paramOf(owner),
       message: `This request can cost up to $${dollarsOf(holdNanos)}, but the rest of the ${sourceOf(owner, refusal)} is reserved for requests in flight. Try again when they have finished.`,
       headers: { ...headers, ...waitHeaders(refusal.retryAfterMs) },
     });
@@ -83,6 +91,7 @@ class InsufficientQuota extends ApiError {
       status: 429,
       type: 'insufficient_quota',
       code: 'insufficient_quota',
+      param: paramOf(owner),
       message: `This request can cost up to $${dollarsOf(holdNanos)}, which is more than what is left of the ${sourceOf(owner, refusal)}. ${remedy} or lower max_tokens.`,
       headers: { ...headers, ...waitHeaders(refusal.retryAfterMs), 'x-should-retry': 'false' },
     });
@@ -95,3 +104,18 @@ export const refusedBy = (refused: Refused): ApiError => {
   if (isMoneyRefusal(refusal)) return refusal.isHeld ? new MoneyHeld(refused, refusal) : new InsufficientQuota(refused, refusal);
   return Number.isFinite(refusal.retryAfterMs) ? new RateLimited(refused, refusal) : new RequestExceedsLimit(refused, refusal.dimension);
 };
+
+/** 429: the key has limits for each end user, and gets too many users that it has not seen before. */
+export class TooManyNewUsers extends ApiError {
+  constructor(most: number, retryAfterMs: number) {
+    const wait = waitHeaders(retryAfterMs);
+    super({
+      status: 429,
+      type: 'requests',
+      code: 'rate_limit_exceeded',
+      param: 'user',
+      message: `The limit of ${most} new end users per minute has been reached for this API key. Try again in ${wait['retry-after']} s.`,
+      headers: wait,
+    });
+  }
+}

@@ -4,14 +4,19 @@ import { inFlightBeforeSplit, isGrowthBlocked } from './grow-organization.ts';
 import { exactRefusal, type Limiters, type RefusedBy, type RequestedAmounts, type Reserved, reserve } from './reserve.ts';
 import { isCrowded, reserveAnywhere, type SharedReservation } from './reserve-anywhere.ts';
 
-/** Returns a remembered refusal that still holds, without a call. */
+/**
+ * Returns a remembered refusal that still holds, without a call.
+ * @param view the item with its current limits; default: the stored ones
+ */
 export const remembered = (
   { cache, now }: Limiters,
   limiterId: string,
   requested: RequestedAmounts,
+  view: (item: LimiterItem) => LimiterItem = (item) => item,
 ): RefusedBy<LimiterItem> | undefined => {
-  const item = cache.get(limiterId)?.item;
-  if (!item || !cache.refuses(limiterId, now())) return undefined;
+  const seen = cache.get(limiterId)?.item;
+  if (!seen || !cache.refuses(limiterId, now())) return undefined;
+  const item = view(seen);
   const refusal = exactRefusal(item, requested, now());
   return refusal && { item, refusal, nowMs: now(), roundTrips: 0 };
 };

@@ -49,6 +49,10 @@ export interface RequestedReservation<Item extends LimiterItem> {
   linkOf: (item: Item) => Entry['link'];
   /** The deployment of the request, as the entry names it. */
   deployment?: string | undefined;
+  /** The end user and the project in whose limiters the request is reserved next, from the item that the write verifies. */
+  chainOf?: (item: Item) => Pick<Entry, 'user' | 'project'>;
+  /** When DynamoDB may delete the item; default: never. */
+  deleteAt?: number;
   /** Returns the item if its configuration allows the request. @throws otherwise */
   check: (item: LimiterItem | undefined, nowMs: number) => Item;
 }
@@ -138,11 +142,13 @@ const planOf = <Item extends LimiterItem>(
       isFromCredit: isPrepaid(item) && holdNanos > 0n,
       link: requested.linkOf(item),
       ...(requested.deployment !== undefined && { deployment: requested.deployment }),
+      ...requested.chainOf?.(item),
     },
     cfg: item.cfg,
     concurrency: concurrencyFor(item, requested),
     ...(counted && { counted }),
     budgets,
+    deleteAt: requested.deleteAt,
     nowMs: clock,
   };
 };

@@ -23,7 +23,7 @@ export const releaseDeadAttempt = async (
     const entry = entryOf(item, requestId);
     if (!entry) continue;
     const used = event ? usedBy(event, entry.admittedAtMs) : 'undone';
-    const reservations = await reservationsOf(item as KeyItem, requestId, entry, () => readAllShards(limiters, key.org));
+    const { reservations } = await reservationsOf(item as KeyItem, requestId, entry, (ownerId) => readAllShards(limiters, ownerId));
     await endReservations(limiters, reservations, { requestId, used, nowMs });
   }
 };

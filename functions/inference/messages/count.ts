@@ -65,6 +65,7 @@ export const countTokens =
       requestId,
       tokens: RESERVED_TOKENS,
       maxCostNanos: () => 0n,
+      isFree: true,
       authenticated,
     });
     const headers = {

@@ -47,7 +47,8 @@ export const admitRequest = async <Request extends InferenceRequest, P extends P
   const { request, model, price, prepared, authenticated, userId } = parsed;
   const parsedAtMs = deps.now();
   const { tokens, maxCostNanos } = prepared;
-  const admissionRequest = { key, model: model.name, deployment: model.deployment?.id, tokens, maxCostNanos, authenticated };
+  const user = userId ?? request.user ?? undefined;
+  const admissionRequest = { key, model: model.name, deployment: model.deployment?.id, tokens, maxCostNanos, user, authenticated };
   const claimed = await claimRequest(deps, event, admissionRequest, clock.getRemainingTimeInMillis());
   if ('replay' in claimed) return claimed;
   const { claim } = claimed;

@@ -18,7 +18,8 @@ import { validate } from '../../../shared/http/validate.ts';
 import { DeploymentNotFound, DeploymentNotReady, ModelNotFound, ModelNotPriced } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type Price, priceAt } from '../../../shared/prices/price.ts';
-import { checkModel, checkRemembered } from '../admission/admit.ts';
+import { checkModel } from '../admission/admit.ts';
+import { checkRemembered } from '../admission/rejection.ts';
 import { checkLogHeader } from '../payload-log/log-header.ts';
 import type { Dependencies } from './dependencies.ts';
 
@@ -111,7 +112,7 @@ const resolve = async <Request extends ModelRequest>(
 ): Promise<Request> => {
   const item = await authenticate(keys, key);
   // The cost is unknown until the references are read.
-  checkRemembered(keys, { key, model: model.name, requestId, tokens: 0, maxCostNanos: () => 0n }, item);
+  checkRemembered(keys, { key, model: model.name, requestId, tokens: 0, maxCostNanos: () => 0n, isFree: true }, item);
   if (refersToStored?.(request)) takeRead(keys, item);
   return from(request, { organization: item.org });
 };

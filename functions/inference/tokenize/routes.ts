@@ -114,7 +114,15 @@ const serveTokenizer =
     const parsedAtMs = deps.now();
     // An empty text reserves one token.
     const tokens = Math.max(1, task.reservedTokens);
-    const admission = await admit(deps.keys, { key, model: model.name, requestId, tokens, maxCostNanos: () => 0n, authenticated });
+    const admission = await admit(deps.keys, {
+      key,
+      model: model.name,
+      requestId,
+      tokens,
+      maxCostNanos: () => 0n,
+      isFree: true,
+      authenticated,
+    });
     const headers = { ...admission.headers, ...ignoredHeader(task.ignored), ...deprecationHeaders(model) };
     const settle = (outcome: Outcome, error?: unknown): Promise<void> => {
       const nowMs = deps.now();

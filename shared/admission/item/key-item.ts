@@ -13,6 +13,7 @@ import { usableShards } from './shards.ts';
 
 /** The limiter item of an API key, or of a shard of one. */
 export interface KeyItem extends LimiterItem {
+  org: string;
   /** SHA-256 of the secret, and of the previous one during the overlap of a rotation (until `h2_until`, ms). */
   h: Uint8Array;
   h2?: Uint8Array;
@@ -149,6 +150,7 @@ export const newKeyItem = (
   settings: KeySettings,
 ): KeyItem => ({
   ...newLimiterItem(id, org, keyConfiguration(settings)),
+  org,
   scope,
   h: hash,
   ...(isLimited && { lim_o: true }),

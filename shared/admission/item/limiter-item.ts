@@ -15,7 +15,8 @@ export type StoredNanos = number | bigint;
  */
 export interface LimiterItem {
   id: string;
-  org: string;
+  /** Absent on the limiter of an end user, which no index lists. */
+  org?: string;
   status: 'active' | 'revoked' | 'suspended';
   /** The version of the configuration: a write's condition verifies that the decision was made on the current one. */
   cfg: number;
@@ -49,6 +50,8 @@ export interface LimiterItem {
   /** The requests in flight by request id. The entry is the reservation. */
   fl: Record<string, StoredEntry> | UnreadMap;
   last_used?: number;
+  /** On the limiter of an end user: when DynamoDB may delete it, in seconds since the epoch. */
+  del_at?: number;
   /**
    * The epoch (see `sweep-epoch.ts`) of the last admission. The sweep uses it to find entries that crashed functions
    * left.

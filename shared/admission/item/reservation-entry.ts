@@ -6,7 +6,10 @@ export type StoredEntry = [
   holdNanos?: number | bigint,
   isFromCredit?: 0 | 1,
   link?: string | 0 | 1,
-  deployment?: string,
+  /** 0: none. */
+  deployment?: string | 0,
+  user?: string | 0,
+  project?: string | 0,
 ];
 
 // The last characters of an id are random; if two deployments share them, one can stay awake longer.
@@ -28,22 +31,45 @@ export interface Entry {
   link: string | boolean;
   /** On a key: the `deploymentMark` of the deployment that the request is for, if it is for one. */
   deployment?: string;
+  /** On a key: the hash of the end user, if the user's limiter has an entry too. */
+  user?: string;
+  /** On a key: the id of the project, if its limiter has an entry too. */
+  project?: string;
 }
 
-export const readEntry = ([admittedAtMs, tokens, holdNanos = 0, isFromCredit = 0, link = 0, deployment]: StoredEntry): Entry => ({
+export const readEntry = ([
+  admittedAtMs,
+  tokens,
+  holdNanos = 0,
+  isFromCredit = 0,
+  link = 0,
+  deployment,
+  user,
+  project,
+]: StoredEntry): Entry => ({
   admittedAtMs,
   tokens: tokens ?? undefined,
   holdNanos: BigInt(holdNanos),
   isFromCredit: isFromCredit === 1,
   link: typeof link === 'string' ? link : link === 1,
-  ...(deployment !== undefined && { deployment }),
+  ...(deployment && { deployment }),
+  ...(user && { user }),
+  ...(project && { project }),
 });
 
-export const storedEntry = ({ admittedAtMs, tokens, holdNanos, isFromCredit, link, deployment }: Entry): StoredEntry => {
-  const counted = tokens ?? null;
-  if (deployment !== undefined)
-    return [admittedAtMs, counted, holdNanos, isFromCredit ? 1 : 0, typeof link === 'string' ? link : link ? 1 : 0, deployment];
-  if (link !== false) return [admittedAtMs, counted, holdNanos, isFromCredit ? 1 : 0, link === true ? 1 : link];
-  if (isFromCredit) return [admittedAtMs, counted, holdNanos, 1];
-  return holdNanos > 0n ? [admittedAtMs, counted, holdNanos] : [admittedAtMs, counted];
+export const storedEntry = ({ admittedAtMs, tokens, holdNanos, isFromCredit, link, deployment, user, project }: Entry): StoredEntry => {
+  const linked = typeof link === 'string' ? link : link ? 1 : 0;
+  const stored: StoredEntry = [
+    admittedAtMs,
+    tokens ?? null,
+    holdNanos,
+    isFromCredit ? 1 : 0,
+    linked,
+    deployment ?? 0,
+    user ?? 0,
+    project ?? 0,
+  ];
+  // Whatever is none at the end is left out.
+  while (stored.length > 2 && (stored.at(-1) === 0 || stored.at(-1) === 0n)) stored.pop();
+  return stored;
 };

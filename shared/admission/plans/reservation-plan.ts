@@ -36,6 +36,11 @@ export interface ReservationPlan {
   counted?: SlotBounds;
   /** The highest count of each budget before this request. */
   budgets: Partial<Record<BudgetPeriod, bigint>>;
+  /**
+   * When DynamoDB may delete the item, in seconds since the epoch. Then the sweep finds the entry through that of the
+   * key, and no index lists the item.
+   */
+  deleteAt?: number | undefined;
   nowMs: number;
 }
 
@@ -117,9 +122,9 @@ const hold = ({ requestId, entry, budgets }: ReservationPlan, { set, add, clause
 
 /** ADMIT as a DynamoDB update. Every clause must hold at the write, or nothing is written. */
 export const toReserve = (plan: ReservationPlan) => {
-  const { limiterId, requestId, entry, cfg, concurrency, counted, nowMs } = plan;
+  const { limiterId, requestId, entry, cfg, concurrency, counted, deleteAt, nowMs } = plan;
   const write: Write = {
-    set: ['fl.#id = :entry', 'last_used = :now', 'ep = :ep'],
+    set: ['fl.#id = :entry', 'last_used = :now', deleteAt === undefined ? 'ep = :ep' : 'del_at = :delete'],
     remove: [],
     add: [],
     clauses: [
@@ -127,7 +132,12 @@ export const toReserve = (plan: ReservationPlan) => {
       'attribute_not_exists(fl.#id)', // not already admitted by an earlier attempt of this write
     ],
     names: { '#id': requestId },
-    values: { ':entry': storedEntry(entry), ':now': nowMs, ':ep': epochKeyOf(limiterId, nowMs), ':cfg': cfg },
+    values: {
+      ':entry': storedEntry(entry),
+      ':now': nowMs,
+      ':cfg': cfg,
+      ...(deleteAt === undefined ? { ':ep': epochKeyOf(limiterId, nowMs) } : { ':delete': deleteAt }),
+    },
   };
   if (concurrency !== Number.POSITIVE_INFINITY) {
     write.values[':c'] = concurrency;

@@ -2,6 +2,7 @@ import { ConditionFailed, type Database, TransactionCanceled } from '../../datab
 import { DatabaseUnavailable } from '../../database/outage.ts';
 import { queryItems } from '../../database/query.ts';
 import { transact, type Write } from '../../database/transaction.ts';
+import { prefixes } from '../../ids/id.ts';
 import type { LimiterItem } from '../item/limiter-item.ts';
 import { epochPartition } from '../item/sweep-epoch.ts';
 import { ChangedMeanwhile } from '../plans/configuration-write.ts';
@@ -10,6 +11,7 @@ import { type Ending, toEnd } from '../plans/reservation-end.ts';
 import { type ReservationPlan, toReserve } from '../plans/reservation-plan.ts';
 import { type Split, toSplit } from '../plans/split-shard.ts';
 import { createLimiterReader, SWEEP_MARK } from './limiter-reader.ts';
+import { createUserLimiterStore } from './user-limiter-store.ts';
 
 export const EPOCH_INDEX = 'epoch';
 export const ORGANIZATION_INDEX = 'organization';
@@ -27,6 +29,7 @@ class ReservationEnded extends Error {}
 export const createLimiterStore = (database: Database, table: string, once: Database = database) => {
   return {
     ...createLimiterReader(database, table),
+    ...createUserLimiterStore(database, table),
 
     /**
      * Splits shards of an organization in one transaction; false if one of them changed meanwhile, and then nothing
@@ -103,7 +106,8 @@ export const createLimiterStore = (database: Database, table: string, once: Data
         KeyConditionExpression: 'org = :org',
         ExpressionAttributeValues: { ':org': organization },
       };
-      for await (const { id } of queryItems(database, query, MAX_LISTED_PAGES)) yield id as string;
+      for await (const { id } of queryItems(database, query, MAX_LISTED_PAGES))
+        if (!String(id).startsWith(prefixes.project)) yield id as string;
     },
 
     /**

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, admit } from '../../../functions/inference/admission/admit.ts';
+import { userHashOf } from '../../../functions/inference/admission/user.ts';
 import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
 import { entryOf, type LimiterItem, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
 import { nextToSplit, shardId } from '../../../shared/admission/item/shards.ts';
 import { epochOf } from '../../../shared/admission/item/sweep-epoch.ts';
+import { userLimiterId } from '../../../shared/admission/item/user-limiter.ts';
 import { planSplit } from '../../../shared/admission/plans/split-shard.ts';
 import type { LimiterCache } from '../../../shared/admission/stores/limiter-cache.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
@@ -17,6 +19,7 @@ import { Crash } from '../../support/faults/unreliable-database.ts';
 import { forgetfulCache, makeKey } from '../../support/fixtures/callers.ts';
 import { eventOf } from '../../support/fixtures/completed-event.ts';
 import { limitOrganization } from '../../support/fixtures/limit-organization.ts';
+import { limitProject } from '../../support/fixtures/limit-project.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 import { sweepNow } from '../../support/fixtures/sweep-now.ts';
 import { sized } from '../../support/sized.ts';
@@ -33,6 +36,11 @@ const START = Date.UTC(2026, 10, 30, 23, 40);
 const CREDIT = 3_000n;
 // A part of the tokens of so many shards is enough for each request.
 const MAX_SHARDS = 4;
+
+const USER_LIMITS = { requests: 6, tokens: 260, concurrency: 3, month: 800n };
+const USERS = ['ann', 'bob'];
+const PROJECT_LIMITS = { month: 1_500n, day: 1_200n };
+const UNLIMITED = Number.POSITIVE_INFINITY;
 
 const KEY_LIMITS = { requests: 9, tokens: 400, concurrency: 4, day: 900n, total: 1_600n };
 const PLAIN_LIMITS = { requests: 12, tokens: 500, concurrency: 5 };
@@ -64,6 +72,7 @@ const operation = fc.oneof(
       kind: fc.constant('request' as const),
       caller: fc.nat(2),
       key: fc.nat(2),
+      user: fc.nat(1),
       tokens: fc.integer({ min: 1, max: 150 }),
       holdNanos: fc.bigInt({ min: 0n, max: 300n }),
       crash,
@@ -88,8 +97,9 @@ const operation = fc.oneof(
 interface Sent {
   id: string;
   key: number;
+  user: number;
   holdNanos: bigint;
-  /** Set if both limiters admitted the request, unless the function crashed. */
+  /** Set if all limiters admitted the request, unless the function crashed. */
   admission?: Admission;
   admittedAtMs: number;
   costNanos?: bigint;
@@ -102,12 +112,13 @@ const splitting = fc.oneof(
 );
 
 test.each([
-  [RUNS, 'one limiter item', operation],
-  [SPLITTING_RUNS, 'shards that are split meanwhile, and money that moves between them', splitting],
-])(`%i × ${OPERATIONS} random operations of an organization with %s match a reference model`, async (numRuns, _, kinds) => {
+  [RUNS, 'one limiter item', operation, false],
+  [SPLITTING_RUNS, 'shards that are split meanwhile, and money that moves between them', splitting, false],
+  [RUNS, 'end users and a project with limits', operation, true],
+])(`%i × ${OPERATIONS} random operations of an organization with %s match a reference model`, async (numRuns, _, kinds, hasChain) => {
   await fc.assert(
     fc.asyncProperty(fc.array(kinds, { minLength: OPERATIONS, maxLength: OPERATIONS }), async (operations) => {
-      const world = await createWorld();
+      const world = await createWorld(hasChain);
       for (const next of operations) await world[next.kind](next as never);
       await world.sweep({ afterMs: MAX_IN_FLIGHT_MS + MINUTE_MS });
       await world.check();
@@ -116,7 +127,8 @@ test.each([
   );
 });
 
-const createWorld = async () => {
+// `hasChain`: the first key has limits for each end user, and the first two keys are in a project with budgets.
+const createWorld = async (hasChain: boolean) => {
   const { limiters, usage } = database;
   // Otherwise the sweep would continue from the end of the previous run.
   await limiters.markSwept(epochOf(START) - 1);
@@ -132,9 +144,14 @@ const createWorld = async () => {
     tokens_per_minute: PLAIN_LIMITS.tokens,
     concurrency: PLAIN_LIMITS.concurrency,
   };
+  const project = newId('project');
+  const inProject = hasChain ? { project_id: project } : {};
+  const { requests: requestsPerMinute, tokens: tokensPerMinute, concurrency, month: monthlyBudgetNanos } = USER_LIMITS;
+  const perUser = hasChain ? { per_user: { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudgetNanos } } : {};
+  const budgets = { day_budget_nanos: KEY_LIMITS.day, total_budget_nanos: KEY_LIMITS.total };
   const keys: PresentedKey[] = [
-    await makeKey(limiters, { ...limited, day_budget_nanos: KEY_LIMITS.day, total_budget_nanos: KEY_LIMITS.total }),
-    await makeKey(limiters, { ...plain, org }),
+    await makeKey(limiters, { ...limited, ...budgets, ...inProject, ...perUser }),
+    await makeKey(limiters, { ...plain, ...inProject, org }),
     await makeKey(limiters, { ...plain, org: newId('organization') }),
   ];
   await limitOrganization(limiters, org, {
@@ -144,8 +161,22 @@ const createWorld = async () => {
     budgets: { month: ORGANIZATION_LIMITS.month },
     isPrepaid: true,
   });
+  await limitProject(limiters, project, org, PROJECT_LIMITS);
   const references = [createReference(KEY_LIMITS), createReference(PLAIN_LIMITS), createReference(PLAIN_LIMITS)];
   const organization = createReference(ORGANIZATION_LIMITS);
+  const ofProject = createReference({ requests: UNLIMITED, tokens: UNLIMITED, concurrency: UNLIMITED, ...PROJECT_LIMITS });
+  const ofUsers = USERS.map(() => createReference(USER_LIMITS));
+  const userId = (user: number): string => {
+    const [{ keyId }] = keys as [PresentedKey];
+    return userLimiterId(keyId, userHashOf(keyId, USERS[user] as string));
+  };
+  /** The limiters of a request, in the order of its admission, with their reference models. */
+  const chainOf = ({ key, user }: { key: number; user: number }): { id: string; reference: Reference }[] => [
+    { id: (keys[key] as PresentedKey).keyId, reference: references[key] as Reference },
+    ...(hasChain && key === 0 ? [{ id: userId(user), reference: ofUsers[user] as Reference }] : []),
+    ...(hasChain && key < 2 ? [{ id: project, reference: ofProject }] : []),
+    ...(key < 2 ? [{ id: org, reference: organization }] : []),
+  ];
   const caches: LimiterCache[] = [forgetfulCache(), forgetfulCache(), forgetfulCache()];
   let now = START;
   let isSplit = false;
@@ -155,31 +186,29 @@ const createWorld = async () => {
 
   /** Ends a request in the reference model. */
   const endInModel = (one: Sent, used: { tokens: number; costNanos: bigint } | 'undone'): void => {
-    if (one.key < 2) organization.end(one.id, one.admittedAtMs, now, used);
-    (references[one.key] as Reference).end(one.id, one.admittedAtMs, now, used);
+    for (const { reference } of chainOf(one)) reference.end(one.id, one.admittedAtMs, now, used);
   };
 
   const sendRequest = async (next: Extract<Operation, { kind: 'request' }>): Promise<void> => {
-    const { caller, key: index, tokens, holdNanos, crash: crashPoint } = next;
+    const { caller, key: index, user, tokens, holdNanos, crash: crashPoint } = next;
     const key = keys[index] as PresentedKey;
-    const reference = references[index] as Reference;
     const id = newRequestId(now);
     const request = { id, arrivedAtMs: now, tokens, holdNanos };
     const { store, hasCrashed } = crashingStores(limiters, usage, crashPoint);
-    const fitsKey = reference.fits(request, now);
-    const fitsOrganization = index === 2 || organization.fits(request, now);
-    const one: Sent = { id, key: index, holdNanos, admittedAtMs: now };
+    const chain = chainOf({ key: index, user });
+    const [fitsKey, ...fitOthers] = chain.map(({ reference }) => reference.fits(request, now)) as [boolean, ...boolean[]];
+    const fitsOthers = fitOthers.every(Boolean);
+    const one: Sent = { id, key: index, user, holdNanos, admittedAtMs: now };
     let outcome: Admission | Error;
     try {
       const limits = { store, cache: caches[caller] as LimiterCache, now: () => now };
-      outcome = await admit(limits, { key, model: 'm', requestId: id, tokens, maxCostNanos: () => holdNanos });
+      outcome = await admit(limits, { key, model: 'm', requestId: id, tokens, maxCostNanos: () => holdNanos, user: USERS[user] });
     } catch (error) {
       outcome = error as Error;
     }
     if (!(outcome instanceof Error)) {
-      expect(fitsKey && fitsOrganization).toBe(true);
-      reference.admit(request, now);
-      if (index < 2) organization.admit(request, now);
+      expect(fitsKey && fitsOthers).toBe(true);
+      for (const { reference } of chain) reference.admit(request, now);
       sent.push({ ...one, admission: outcome });
       return;
     }
@@ -189,25 +218,19 @@ const createWorld = async () => {
       // Several shards can have room for a request together that none of them has alone, but money moves to where it
       // is needed.
       if (isSplit && fitsKey) {
-        expect(fitsOrganization && outcome.type === 'insufficient_quota').toBe(false);
+        expect(fitsOthers && outcome.type === 'insufficient_quota').toBe(false);
         return;
       }
-      expect(fitsKey && fitsOrganization).toBe(false);
+      expect(fitsKey && fitsOthers).toBe(false);
       return;
     }
     if (!hasCrashed()) throw outcome;
-    // After a crash, the entries of the key and of the organization show how far the request came.
-    const isInFlight = async (limiterId: string): Promise<boolean> => hasEntry(await limiters.whole(limiterId), id);
-    const inKey = await isInFlight(key.keyId);
-    const inOrganization = index < 2 && (await isInFlight(org));
-    if (inKey) {
-      expect(fitsKey).toBe(true);
+    // After a crash, the entries of the limiters show how far the request came.
+    for (const [i, { id: limiterId, reference }] of chain.entries()) {
+      if (!hasEntry(await limiters.whole(limiterId), id)) continue;
+      expect(reference.fits(request, now)).toBe(true);
       reference.admit(request, now);
-      sent.push(one);
-    }
-    if (inOrganization) {
-      expect(fitsOrganization).toBe(true);
-      organization.admit(request, now);
+      if (i === 0) sent.push(one);
     }
   };
 
@@ -243,9 +266,8 @@ const createWorld = async () => {
     const used = { tokens: stored.prompt_tokens + stored.completion_tokens, costNanos: stored.cost_nanos };
     one.costNanos = used.costNanos;
     one.tokensUsed = used.tokens;
-    if (one.key < 2 && !hasEntry(await limiters.whole(org), one.id)) organization.end(one.id, one.admittedAtMs, now, used);
-    if (!hasEntry(await limiters.get((keys[one.key] as PresentedKey).keyId), one.id))
-      (references[one.key] as Reference).end(one.id, one.admittedAtMs, now, used);
+    for (const { id, reference } of chainOf(one))
+      if (!hasEntry(await limiters.whole(id), one.id)) reference.end(one.id, one.admittedAtMs, now, used);
   };
 
   const sweepAll = async ({ afterMs }: { afterMs: number }): Promise<void> => {
@@ -262,7 +284,8 @@ const createWorld = async () => {
     for (const one of sent) {
       if (now - one.admittedAtMs <= MAX_IN_FLIGHT_MS) continue;
       if (one.costNanos !== undefined) endInModel(one, { tokens: one.tokensUsed ?? 0, costNanos: one.costNanos });
-      else if (one.key < 2 && !organization.inFlight().includes(one.id) && !events.has(one.id)) endInModel(one, 'undone');
+      else if (!events.has(one.id) && chainOf(one).some(({ reference }) => !reference.inFlight().includes(one.id)))
+        endInModel(one, 'undone');
       else {
         if (!events.has(one.id)) events.set(one.id, 0n);
         endInModel(one, { tokens: 0, costNanos: events.get(one.id) ?? 0n });
@@ -289,6 +312,10 @@ const createWorld = async () => {
   const check = async (): Promise<void> => {
     const items = await Promise.all(keys.map(({ keyId }) => limiters.get(keyId)));
     for (const [i, item] of items.entries()) checkLimiter(item, references[i] as Reference);
+    if (hasChain) {
+      checkLimiter(await limiters.whole(project), ofProject);
+      for (const [user, reference] of ofUsers.entries()) checkLimiter(await limiters.get(userId(user)), reference);
+    }
     const own = await limiters.whole(org);
     checkLimiter(own, organization);
     expect(BigInt(own?.avail ?? 0)).toBe(organization.credit());

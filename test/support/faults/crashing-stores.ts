@@ -6,7 +6,20 @@ import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import { Crash } from './unreliable-database.ts';
 
 /** The writes of a request, in order; the last one does not belong to a single request. */
-export const WRITES = ['admit key', 'admit organization', 'move', 'event', 'end organization', 'end key', 'split'] as const;
+export const WRITES = [
+  'admit key',
+  'create user',
+  'admit user',
+  'admit project',
+  'admit organization',
+  'move',
+  'event',
+  'end organization',
+  'end project',
+  'end user',
+  'end key',
+  'split',
+] as const;
 export type RequestWrite = (typeof WRITES)[number];
 
 /**
@@ -35,7 +48,11 @@ export const crashingStores = <Store extends LimiterStore>(limiters: Store, usag
     if (crashPoint?.write === write) crash();
     return result;
   };
-  const ownerOf = (limiterId: string): 'key' | 'organization' => (limiterId.startsWith('org_') ? 'organization' : 'key');
+  const ownerOf = (limiterId: string): 'key' | 'user' | 'project' | 'organization' => {
+    if (limiterId.startsWith('org_')) return 'organization';
+    if (limiterId.startsWith('prj_')) return 'project';
+    return limiterId.includes('@') ? 'user' : 'key';
+  };
   return {
     hasCrashed: (): boolean => hasCrashed,
     store: {
@@ -50,6 +67,7 @@ export const crashingStores = <Store extends LimiterStore>(limiters: Store, usag
       },
       move: (move: Move) => writing('move', () => limiters.move(move)),
       split: (...parameters: Parameters<LimiterStore['split']>) => writing('split', () => limiters.split(...parameters)),
+      createUser: (id: string, deleteAt: number) => writing('create user', () => limiters.createUser(id, deleteAt)),
       admit: (plan: ReservationPlan) => writing(`admit ${ownerOf(plan.limiterId)}`, () => limiters.admit(plan)),
       end: (ending: Ending) => writing(`end ${ownerOf(ending.limiterId)}`, () => limiters.end(ending)),
     },

@@ -1,9 +1,7 @@
-import type { KeyItem } from '../../../shared/admission/item/key-item.ts';
 import { type LimiterItem, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
-import { checkOrganization } from '../../../shared/admission/item/organization.ts';
 import { growingShardOf } from '../../../shared/admission/item/shards.ts';
 import { REFUSAL_MS } from '../../../shared/admission/keys/authenticate.ts';
-import type { Known, Limiters, RefusedBy, RequestedAmounts, Reserved } from './reserve.ts';
+import type { Known, Limiters, RefusedBy, RequestedAmounts, RequestedReservation, Reserved } from './reserve.ts';
 import { reserveInShards } from './reserve-in-shards.ts';
 
 // A suspended organization is read again after a while, because it can have been resumed.
@@ -15,17 +13,25 @@ const knownOf = async ({ cache, store, now }: Limiters, limiterId: string): Prom
   return { item, isExact: true };
 };
 
-/** Reserves a request in one of the shards of its key's organization. @throws 403, 503 */
-export const reserveOrganization = async (
+/** The owner of limits that several keys share: an organization or a project. */
+interface SharedOwner {
+  ownerId: string;
+  /** The id of the limiter in which the request's key has reserved it. */
+  keyLimiterId: string;
+  check: RequestedReservation<LimiterItem>['check'];
+}
+
+/** Reserves a request in one of the shards of its key's organization or project. @throws the errors of `check`; 503 */
+export const reserveOwner = async (
   limiters: Limiters,
   { requestId, tokens, holdNanos }: RequestedAmounts,
-  key: KeyItem,
+  { ownerId, keyLimiterId, check }: SharedOwner,
 ): Promise<Reserved<LimiterItem> | RefusedBy<LimiterItem>> => {
   const { cache, now } = limiters;
-  const own = await knownOf(limiters, key.org);
+  const own = await knownOf(limiters, ownerId);
   const shards = shardsOf(own.item);
   const result = await reserveInShards(limiters, {
-    ownerId: key.org,
+    ownerId,
     own,
     shards,
     first: growingShardOf(requestId, shards),
@@ -34,12 +40,12 @@ export const reserveOrganization = async (
     requestId,
     tokens,
     holdNanos,
-    linkOf: () => key.id,
-    check: checkOrganization,
+    linkOf: () => keyLimiterId,
+    check,
   });
-  // A shard can know of more shards than our image of the organization's own item.
-  const seen = cache.get(key.org);
+  // A shard can know of more shards than our image of the owner's own item.
+  const seen = cache.get(ownerId);
   if ('entry' in result && seen?.item && shardsOf(result.item) > shardsOf(seen.item))
-    cache.see(key.org, { ...seen.item, shards: shardsOf(result.item) }, now());
+    cache.see(ownerId, { ...seen.item, shards: shardsOf(result.item) }, now());
   return result;
 };
