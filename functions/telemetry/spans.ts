@@ -47,6 +47,7 @@ const ownAttributes = (event: UsageEvent): Attributes => ({
   'sluice.cost_nanos': event.cost_nanos,
   'sluice.price_version': event.price_version ?? undefined,
   'sluice.tries': event.endpoint === undefined ? undefined : (event.tries ?? 1),
+  'sluice.fallback': event.fallback,
   'sluice.limiter.in_flight': event.limiter?.in_flight,
   'sluice.limiter.concurrency': event.limiter?.concurrency,
   'sluice.limiter.requests_left': event.limiter?.requests_left,

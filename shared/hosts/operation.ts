@@ -72,6 +72,8 @@ export interface Operation<Tag extends string = string> {
   takesUserId?: true;
   /** It invokes a model, and so can wait until a deployment has capacity. */
   waitsForCapacity?: true;
+  /** Another model can answer in place of the one that the request names. */
+  hasFallbacks?: true;
   /** Its errors have the shape of another API. Absent: that of interface 2.6. */
   errorShape?: 'messages' | 'oauth';
   /** It takes content, which its caller can keep out of the payload log. */

@@ -15,7 +15,7 @@ export const DEPRECATION_HEADERS = ['deprecation', 'sunset', 'x-sluice-successor
 export const IDEMPOTENCY_HEADERS = ['x-sluice-idempotency', 'x-sluice-original-request-id', 'idempotent-replayed'] as const;
 
 /** On replies to inference requests. */
-export const INFERENCE_HEADERS = [...LIMIT_HEADERS, 'x-sluice-ignored', ...DEPRECATION_HEADERS] as const;
+export const INFERENCE_HEADERS = [...LIMIT_HEADERS, 'x-sluice-ignored', 'x-sluice-fallback', ...DEPRECATION_HEADERS] as const;
 
 /** The headers that a browser may read, in the order of `access-control-expose-headers`. */
 export const EXPOSED_HEADERS = [
@@ -27,6 +27,7 @@ export const EXPOSED_HEADERS = [
   'retry-after-ms',
   'x-should-retry',
   'x-sluice-ignored',
+  'x-sluice-fallback',
   ...DEPRECATION_HEADERS,
   ...IDEMPOTENCY_HEADERS,
   ...LIMIT_HEADERS,

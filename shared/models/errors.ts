@@ -26,6 +26,11 @@ export class ModelNotFound extends ApiError {
   showingOnly(isAllowed: (name: string) => boolean): ModelNotFound {
     return new ModelNotFound(this.#model, this.#names.filter(isAllowed), this.param ?? undefined);
   }
+
+  /** Returns the same error for a name in another field of the request. */
+  in(param: string): ModelNotFound {
+    return new ModelNotFound(this.#model, this.#names, param);
+  }
 }
 
 /** A published model without a price in force, which is the operator's mistake: 503. */
@@ -62,7 +67,7 @@ export class DeploymentNotFound extends ApiError {
   readonly #names: readonly string[];
 
   /** @param names the deployments that the key may use */
-  constructor(model: string, names: readonly string[]) {
+  constructor(model: string, names: readonly string[], param = 'model') {
     const nearest = nearestName(model, names);
     const hint =
       nearest !== undefined
@@ -74,7 +79,7 @@ export class DeploymentNotFound extends ApiError {
       status: 404,
       type: 'invalid_request_error',
       code: 'model_not_found',
-      param: 'model',
+      param,
       message: `Your organization has no deployment '${model.slice(0, 256)}'.${hint}`,
     });
     this.#model = model;
@@ -83,7 +88,12 @@ export class DeploymentNotFound extends ApiError {
 
   /** Returns the same error with only the names that the caller may see. */
   showingOnly(isAllowed: (name: string) => boolean): DeploymentNotFound {
-    return new DeploymentNotFound(this.#model, this.#names.filter(isAllowed));
+    return new DeploymentNotFound(this.#model, this.#names.filter(isAllowed), this.param ?? undefined);
+  }
+
+  /** Returns the same error for a name in another field of the request. */
+  in(param: string): DeploymentNotFound {
+    return new DeploymentNotFound(this.#model, this.#names, param);
   }
 }
 

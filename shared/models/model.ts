@@ -141,6 +141,8 @@ export const Model = z.strictObject({
     .max(MAX_PRICES)
     .refine((prices) => new Set(prices.map(({ version }) => version)).size === prices.length, 'expected every price version to be unique'),
   deprecation: Deprecation.optional(),
+  /** The models that answer in its place while it fails, in the order in which they are tried. */
+  fallbacks: ModelFallbacks.default([]),
   /**
    * The deployment whose targets these are: the function `deployments` keeps them up to date. Without copies in
    * service, a request wakes it.

@@ -46,6 +46,7 @@ const fields = {
   thinking: renamed('chat_template_kwargs'),
   functions: renamed('tools'),
   function_call: renamed('tool_choice'),
+  models: ours,
 };
 
 const extras = [

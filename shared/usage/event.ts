@@ -28,6 +28,10 @@ export type LimiterState = z.infer<typeof LimiterState>;
  */
 export const PriceCorrection = z.object({ id: z.string(), from: z.string() });
 
+/** A model that failed to answer a request before another one was tried. */
+export const FailedAttempt = z.object({ model: z.string(), code: z.string(), ms: z.int().min(0) });
+export type FailedAttempt = z.infer<typeof FailedAttempt>;
+
 /** The billed record: one immutable event for every admitted request, from which all totals are computed. */
 export const UsageEvent = z.object({
   request_id: z.string(),
@@ -44,6 +48,10 @@ export const UsageEvent = z.object({
   split_id: z.string().optional(),
   /** `model` is a shared model that answered on the on-demand host, in place of a deployment. */
   is_shared: z.literal(true).optional(),
+  /** `model` is a fallback of the model that the request named: its number in their order, from 1. */
+  fallback: z.int().min(1).optional(),
+  /** The models that were tried before `model`. They cost nothing. */
+  attempts: z.array(FailedAttempt).optional(),
   route: z.string().optional(),
   stream: z.boolean().optional(),
   prompt_tokens: z.int().min(0),

@@ -68,6 +68,7 @@ export const ModelLimits = ({ model }: { model: Model }) => (
         ['Max output', ofText(model, <Count key="output" value={model.max_output_tokens} />)],
         ['Default max_tokens', ofText(model, <Count key="default" value={model.default_output_tokens} />)],
         ['Features', ofText(model, featuresOf(model))],
+        ['Fallbacks', model.fallbacks.length > 0 ? model.fallbacks.join(', ') : undefined],
         ['Prompts counted', model.tokenizer ? 'before the request is admitted' : 'by the model’s runtime only'],
         [
           'Kind',

@@ -9,6 +9,7 @@ import { Confirm } from '../../design/forms/confirm.tsx';
 import { Form } from '../../design/forms/form.tsx';
 import { Row } from '../../design/layout/layout.tsx';
 import { DeprecationDialog } from './deprecation-dialog.tsx';
+import { FallbacksDialog } from './fallbacks-dialog.tsx';
 import type { Model } from './model-facts.tsx';
 import { modelQuery, parametersOf } from './model-query.ts';
 import { PriceDialog } from './price-dialog.tsx';
@@ -83,6 +84,7 @@ const DIALOGS = {
   publish: PublishDialog,
   unpublish: UnpublishDialog,
   deprecate: DeprecationDialog,
+  fallbacks: FallbacksDialog,
   withdraw: WithdrawDialog,
 } as const;
 
@@ -96,6 +98,7 @@ export const PlatformActions = ({ model }: { model: Model }) => {
   return (
     <Row>
       {can(me, 'prices:write') && <Button onClick={() => setOpen('price')}>Add price</Button>}
+      {canChange && <Button onClick={() => setOpen('fallbacks')}>Fallbacks</Button>}
       {canChange && <Button onClick={() => setOpen('deprecate')}>{model.deprecation ? 'Change deprecation' : 'Deprecate'}</Button>}
       {canChange && model.deprecation && <Button onClick={() => setOpen('withdraw')}>Withdraw deprecation</Button>}
       {canChange && model.status === 'published' && <Button onClick={() => setOpen('unpublish')}>Unpublish</Button>}

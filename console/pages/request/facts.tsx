@@ -10,6 +10,10 @@ type Detail = ReplyBody<'GET /v1/observability/requests/{id}'>;
 const targetText = ({ endpoint, component, tries }: NonNullable<Detail['target']>): string =>
   [endpoint, component, tries > 1 ? `after ${tries - 1} other targets` : null].filter(Boolean).join(', ');
 
+const modelText = (model: string, fallback: number | null): string => (fallback === null ? model : `${model}, as fallback ${fallback}`);
+
+const attemptText = ({ model, code, ms }: Detail['attempts'][number]): string => `${model} (${code}, after ${ms} ms)`;
+
 const limitsText = ({ in_flight, concurrency, requests_left, tokens_left }: NonNullable<Detail['limiter']>): string =>
   [
     `${in_flight}${concurrency === undefined ? '' : ` of ${concurrency}`} in flight`,
@@ -31,7 +35,8 @@ export const RequestFacts = ({ request }: { request: Detail }) => (
             <Time seconds={request.created_at} />, {formatUtc(request.created_at)}
           </span>,
         ],
-        ['Model', request.model ?? 'not known'],
+        ['Model', request.model ? modelText(request.model, request.fallback) : 'not known'],
+        ['Failed before', request.attempts.length > 0 ? request.attempts.map(attemptText).join('; ') : undefined],
         ['Route', request.route ? `${request.route}${request.stream ? ', streamed' : ''}` : 'not known'],
         ['API key', <IdLink key="key" id={request.api_key_id} />],
         ['Organization', <IdLink key="organization" id={request.organization} />],

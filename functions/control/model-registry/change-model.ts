@@ -4,6 +4,7 @@ import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { Actor } from '../access/actor.ts';
+import { checkFallbacks } from './check-fallbacks.ts';
 import { ChecksFailed, ModelOfDeployment, ModelPublished } from './errors.ts';
 import { changeableModel, poolOf } from './find-model.ts';
 import { auditedFields, type ModelResource, organizationOf, toResource } from './model-resource.ts';
@@ -68,6 +69,7 @@ export const updateModel = async (
   checkCounted(after);
   checkSizes(after);
   if (fields.deprecation) await checkSuccessor(deps, pool, after);
+  if (fields.fallbacks) await checkFallbacks(deps, pool, after);
   if (!fields.accept_failed_checks && isToCheck(before, after)) {
     const report = await deps.checkModel(after);
     if (!report.passed) throw new ChecksFailed(report);

@@ -49,6 +49,9 @@ export const ModelResource = z.object({
     .nullable()
     .meta({ description: 'The model’s tokenizer and chat template; null: prompts are not counted.' }),
   deprecation: DeprecationNotice,
+  fallbacks: z.array(z.string()).meta({
+    description: 'The models that answer in its place while it fails. Requests are charged at the price of the model that answers.',
+  }),
   pricing: Pricing.nullable().meta({ description: 'The current price; null: no price is in effect yet, so the model cannot be called.' }),
   targets: z.array(ResourceTarget).optional().meta({ description: 'The SageMaker targets of the model. Only for admins.' }),
   prices: z.array(PriceFigures).optional().meta({ description: 'All price versions, newest first. Only for admins.' }),
@@ -83,6 +86,7 @@ const publicFields = (pool: string, model: Model, nowMs: number): ModelResource 
     default_top_p: model.default_top_p,
     tokenizer: model.tokenizer ?? null,
     deprecation: deprecationNotice(model),
+    fallbacks: model.fallbacks,
     pricing: price ? pricingOf(price) : null,
     version: model.version,
   };

@@ -6,6 +6,7 @@ import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-s
 import { priceAt } from '../../../shared/prices/price.ts';
 import { type Actor, requireActive } from '../access/actor.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
+import { checkFallbacks } from './check-fallbacks.ts';
 import type { CheckModel } from './check-targets.ts';
 import { ChecksFailed, invalid } from './errors.ts';
 import { modelIn, poolOf } from './find-model.ts';
@@ -60,6 +61,7 @@ export const registerModel = async (deps: ModelDependencies, actor: Actor, body:
   if (!priceAt(model.prices, origin.nowMs)) throw invalid('prices', 'expected at least one price that is already in effect');
   // The transaction below verifies this; checking here too reports the error before the slow checks.
   if (pool !== SERVERLESS_POOL) await requireActive(deps.organizations, pool);
+  await checkFallbacks(deps, pool, model);
   await checkRoom(deps, pool, name);
   const report = await deps.checkModel(model);
   if (!report.passed && !body.accept_failed_checks) throw new ChecksFailed(report);

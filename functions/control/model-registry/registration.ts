@@ -8,6 +8,7 @@ import {
   Embedding,
   MAX_PRICES,
   Model,
+  ModelFallbacks,
   ModelName,
   ModelStatus,
   ModelTask,
@@ -66,6 +67,10 @@ export const ModelRegistration = z.strictObject({
     description: 'The model’s tokenizer and chat template, as object keys in the tokenizers bucket. If omitted, prompts are not counted.',
   }),
   targets: Targets.meta({ description: 'The SageMaker endpoints, or inference components on them, that serve the model; at most 16.' }),
+  fallbacks: ModelFallbacks.default([]).meta({
+    description:
+      'The models that answer in its place, in this order, while it has no capacity, is not ready, fails or is too slow. Requests are charged at the price of the model that answers.',
+  }),
   prices: z
     .array(NewFiguresSchema)
     .min(1)
@@ -103,6 +108,7 @@ export const ModelUpdate = z.strictObject({
   default_top_p: DefaultTopP.optional(),
   tokenizer: TokenizerFiles.nullable().optional().meta({ description: 'Send null to remove the tokenizer.' }),
   targets: Targets.optional(),
+  fallbacks: ModelFallbacks.optional().meta({ description: 'Send an empty array to remove all fallbacks.' }),
   deprecation: Deprecation.nullable()
     .optional()
     .meta({ description: 'Announced in response headers. Send null to withdraw the deprecation.' }),

@@ -1,5 +1,5 @@
 import { entriesOf } from '../../../shared/admission/item/limiter-item.ts';
-import { deploymentMark } from '../../../shared/admission/item/reservation-entry.ts';
+import { isForDeployment } from '../../../shared/admission/item/reservation-entry.ts';
 import { EPOCH_PARTITIONS, epochOf } from '../../../shared/admission/item/sweep-epoch.ts';
 import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
@@ -37,9 +37,8 @@ async function* allOf(deps: InUseDependencies, organization: string): AsyncGener
  * until the sweep removes it.
  */
 export const isInUse = async (deps: InUseDependencies, deployment: Deployment): Promise<boolean> => {
-  const mark = deploymentMark(deployment.id);
   const hasRequest = async (ids: readonly string[]): Promise<boolean> =>
-    (await deps.limiters.getMany(ids)).some((item) => entriesOf(item).some(([, entry]) => entry.deployment === mark));
+    (await deps.limiters.getMany(ids)).some((item) => entriesOf(item).some(([, entry]) => isForDeployment(entry, deployment.id)));
   let read = 0;
   let batch: string[] = [];
   for await (const id of limitersOf(deps, deployment)) {

@@ -37,6 +37,8 @@ export const modelOf = (installation: string, deployment: Deployment): Omit<Mode
     task: 'generate',
     dialect,
     ...serving,
+    // Its organization's aliases can have some.
+    fallbacks: [],
     ...routingOf(installation, deployment),
     prices: [{ version: idLike('price', id), effective_at: created_at, prompt_nanos: 0, completion_nanos: 0 }],
   };

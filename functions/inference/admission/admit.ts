@@ -4,13 +4,14 @@ import {
   isOrganizationLimited,
   isPayloadLogged,
   type KeyItem,
+  mayFallBack,
   mayStore,
   usableShardsOf,
   userLimitsOf,
 } from '../../../shared/admission/item/key-item.ts';
 import { countsMoney, type LimiterItem, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { checkOrganization } from '../../../shared/admission/item/organization.ts';
-import { deploymentMark } from '../../../shared/admission/item/reservation-entry.ts';
+import { deploymentMarks } from '../../../shared/admission/item/reservation-entry.ts';
 import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
 import { ownerIdOf, shardOf, wholeId } from '../../../shared/admission/item/shards.ts';
 import { type AuthenticatedKey, checkKey, isModelAllowed, REFUSAL_MS, resolveKey } from '../../../shared/admission/keys/authenticate.ts';
@@ -47,8 +48,10 @@ class OtherProject extends Error {
 export interface AdmissionRequest {
   key: PresentedKey;
   model: string;
-  /** The id of the deployment that serves the model; undefined if none does. */
-  deployment?: string | undefined;
+  /** Other models that the request names, all of which the key must be allowed to use. */
+  otherModels?: readonly string[];
+  /** The ids of the deployments that can serve the request. */
+  deployments?: readonly string[];
   requestId: string;
   /** To reserve from the tokens-per-minute limit. */
   tokens: number;
@@ -75,6 +78,8 @@ export interface Admission {
   isPrepaid: boolean;
   /** False if the key forbids storing content. */
   mayStore: boolean;
+  /** True if another model may answer in place of the one that the request names. */
+  mayFallBack: (model: string) => boolean;
   /** True if the key's content is logged; the caller can still switch it off for a request. */
   isPayloadLogged: boolean;
   /** In the key's limiter, then in those of its end user, its project and its organization. */
@@ -91,9 +96,11 @@ export const checkModel = (item: KeyItem, model: string, nowMs: number): void =>
   if (!isModelAllowed(item, model)) throw new ModelNotAllowed(model, limitHeaders([item], nowMs));
 };
 
-const checkRequest = (item: KeyItem, { model, user, isFree }: AdmissionRequest, nowMs: number): void => {
-  checkModel(item, model, nowMs);
-  if (!isFree) limitedUser(item, user, nowMs);
+const modelsOf = ({ model, otherModels = [] }: AdmissionRequest): string[] => [model, ...otherModels];
+
+const checkRequest = (item: KeyItem, request: AdmissionRequest, nowMs: number): void => {
+  for (const model of modelsOf(request)) checkModel(item, model, nowMs);
+  if (!request.isFree) limitedUser(item, request.user, nowMs);
 };
 
 // The last image of a shard, or a guess from the key's own item. Budgets aren't divided equally, so a shard with money
@@ -111,7 +118,7 @@ const keyReservation = (
   authenticated: AuthenticatedKey,
   projects: ReadonlyMap<string, boolean>,
 ): SharedReservation<KeyItem> => {
-  const { key, deployment, user, isFree } = request;
+  const { key, deployments = [], user, isFree } = request;
   const { item, isRead } = authenticated;
   const shards = usableShardsOf(item);
   return {
@@ -123,7 +130,7 @@ const keyReservation = (
     knownOf: (limiterId) => knownShard(limiters, limiterId, authenticated),
     isGrowing: false,
     linkOf: isOrganizationLimited,
-    deployment: deployment && deploymentMark(deployment),
+    deployment: deploymentMarks(deployments),
     chainOf: (one) => {
       const hash = isFree ? undefined : limitedUser(one, user, limiters.now());
       const isInProject = !isFree && one.prj !== undefined && projects.get(one.prj) === true;
@@ -178,9 +185,9 @@ const checkSeen = ({ cache, now }: Limiters, organization: string): void => {
 
 // A cached item that doesn't allow the request is read again, because its settings can have changed.
 const resolveAllowedKey = async (limiters: Limiters, request: AdmissionRequest): Promise<AuthenticatedKey> => {
-  const { key, model, user, isFree, authenticated } = request;
+  const { key, user, isFree, authenticated } = request;
   const isAllowed = ({ item }: AuthenticatedKey): boolean =>
-    isModelAllowed(item, model) && (isFree || Boolean(user) || !userLimitsOf(item));
+    modelsOf(request).every((model) => isModelAllowed(item, model)) && (isFree || Boolean(user) || !userLimitsOf(item));
   return authenticated && isAllowed(authenticated)
     ? authenticated
     : resolveKey(limiters, key, Number.POSITIVE_INFINITY, (item) => checkRequest(item, request, limiters.now()));
@@ -250,6 +257,7 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
     admittedAtMs: key.entry.admittedAtMs,
     holdNanos: holds.toSorted((one, other) => Number(one - other))[0],
     mayStore: mayStore(item),
+    mayFallBack: (model) => mayFallBack(item) && isModelAllowed(item, model),
     isPayloadLogged: isPayloadLogged(item),
     isPrepaid: reservations.some(({ entry }) => entry.isFromCredit),
     reservations,

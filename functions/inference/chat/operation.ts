@@ -116,6 +116,7 @@ export const chatOperation: OperationFacts = {
   },
   isIdempotent: true,
   waitsForCapacity: true,
+  hasFallbacks: true,
   takesContent: true,
   errors: [400, 403, 404, 409, 413, 422, 429, 503],
 };

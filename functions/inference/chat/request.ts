@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { firstFault } from '../../../shared/http/first-fault.ts';
+import { modelsFault, RequestedModels } from '../fallback/requested-models.ts';
 import { anyObject } from './any-object.ts';
 import { pairCalls } from './call-ids.ts';
 import { Messages } from './message.ts';
@@ -104,6 +105,7 @@ const documented = {
   thinking: Thinking.nullish(),
   functions: Functions.nullish(),
   function_call: FunctionCall.nullish(),
+  models: RequestedModels,
 };
 
 const ChatBody = z.looseObject({ ...documented, ...samplingExtras });
@@ -131,7 +133,7 @@ const contradiction = (request: ChatCompletionRequest): Fault | undefined => {
   if (stream_options && !stream) return fault('stream_options', 'stream_options is only valid when stream is true');
   if (top_logprobs != null && !logprobs) return fault('top_logprobs', 'top_logprobs is only valid when logprobs is true');
   if (thinking && reasoning_effort != null) return fault('thinking', 'send either thinking or reasoning_effort, not both');
-  return samplingFault(request, maxTokensOf(request)) ?? toolFault(request) ?? pairCalls(request.messages).fault;
+  return modelsFault(request) ?? samplingFault(request, maxTokensOf(request)) ?? toolFault(request) ?? pairCalls(request.messages).fault;
 };
 
 /** The schema of a chat completion request. */

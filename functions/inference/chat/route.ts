@@ -1,4 +1,5 @@
 import { idLike } from '../../../shared/ids/id.ts';
+import { modelsAfterFirst } from '../fallback/requested-models.ts';
 import type { InferenceRoute } from '../pipeline/inference-route.ts';
 import type { ReplyForm } from './reply.ts';
 import { createChatStream } from './reply-stream.ts';
@@ -18,6 +19,7 @@ const formOf = (request: ChatCompletionRequest): ReplyForm => ({
 /** Creates chat completions (interface 4.1). */
 export const chatCompletions: InferenceRoute<ChatCompletionRequest> = {
   schema: chatRequest,
+  fallbacks: { field: 'models', of: modelsAfterFirst },
   maxTokens: maxTokensOf,
   checkSupport,
   ignored: ignoredFields,

@@ -112,6 +112,7 @@ export const completionOperation: OperationFacts = {
   },
   isIdempotent: true,
   waitsForCapacity: true,
+  hasFallbacks: true,
   takesContent: true,
   errors: [400, 403, 404, 409, 413, 422, 429, 503],
 };

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { isTokenId } from '../../../shared/tokens/token-ids.ts';
 import { Metadata, StreamOptions } from '../chat/request.ts';
 import { Count, Switch, samplingExtras, samplingFault, samplingFields } from '../chat/sampling-fields.ts';
+import { modelsFault, RequestedModels } from '../fallback/requested-models.ts';
 
 const MAX_PROMPTS = 128;
 // Prompts × n.
@@ -43,6 +44,7 @@ const documented = {
   return_token_ids: Switch,
   prompt_cache_isolation_key: z.string().max(256).nullish(),
   perf_metrics_in_response: Switch,
+  models: RequestedModels,
 };
 
 const AnyCompletionRequest = z.looseObject({ ...documented, ...samplingExtras });
@@ -66,7 +68,7 @@ const contradiction = (request: CompletionRequest): { path: string[]; message: s
   if (suffix) return fault('suffix', 'suffix is not supported: include its text in the prompt instead');
   if (promptsOf(request).length * (n ?? 1) > MAX_CHOICES)
     return fault('n', `expected at most ${MAX_CHOICES} choices in total (prompts × n)`);
-  return samplingFault(request, max_tokens);
+  return modelsFault(request) ?? samplingFault(request, max_tokens);
 };
 
 /** The schema of a completion request. Unknown fields are accepted and dropped. */

@@ -1,6 +1,7 @@
 import type { FieldNames } from '../../../shared/http/errors.ts';
 import { idLike } from '../../../shared/ids/id.ts';
 import type { TextPrompt } from '../../../shared/tokens/prompt.ts';
+import { modelsAfterFirst } from '../fallback/requested-models.ts';
 import type { InferenceRoute } from '../pipeline/inference-route.ts';
 import { type CompletionForm, createCompletion, createCompletionStream } from './reply.ts';
 import { CompletionRequest, promptsOf } from './request.ts';
@@ -17,6 +18,7 @@ const fieldNames: FieldNames = { messages: 'prompt' };
 /** Creates completions of plain text (interface 4.4). */
 export const completions: InferenceRoute<CompletionRequest, TextPrompt> = {
   schema: CompletionRequest,
+  fallbacks: { field: 'models', of: modelsAfterFirst },
   maxTokens: maxTokensOf,
   checkSupport: checkCompletion,
   ignored: ignoredCompletionFields,

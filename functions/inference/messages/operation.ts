@@ -122,6 +122,7 @@ export const messagesOperations = {
     },
     isIdempotent: true,
     waitsForCapacity: true,
+    hasFallbacks: true,
     takesContent: true,
     errorShape: 'messages',
     errors: [400, 402, 403, 404, 409, 413, 429, 503],

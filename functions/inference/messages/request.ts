@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { firstFault } from '../../../shared/http/first-fault.ts';
 import { Count, Switch, samplingFields } from '../chat/sampling-fields.ts';
 import { AnySchema } from '../chat/tool.ts';
+import { RequestedFallbacks } from '../fallback/requested-models.ts';
 import { SystemContent, TurnMessages } from './blocks.ts';
 import { type Conversation, toChatMessages } from './to-messages.ts';
 import { MessagesToolChoice, MessagesTools } from './tools.ts';
@@ -50,6 +51,7 @@ const documented = {
     .nullish(),
   output_format: OutputFormat.nullish(),
   metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
+  fallbacks: RequestedFallbacks,
   thread: z.unknown().optional(),
   mcp_servers: refused('MCP servers are not supported: connect to them from the client and send their tools'),
   container: refused('containers are not supported: leave this field out'),

@@ -11,6 +11,7 @@ import { messagesPrompt, toChatSettings } from './to-chat.ts';
 /** Creates messages, as Anthropic's Messages API defines them (https://platform.claude.com/docs/en/api/messages). */
 export const messages: InferenceRoute<MessagesRequest> = {
   schema: messagesRequest,
+  fallbacks: { field: 'fallbacks', of: ({ body }) => body.fallbacks?.map(({ model }) => model) },
   maxTokens: ({ body }) => body.max_tokens ?? undefined,
   checkSupport: checkMessages,
   ignored: ignoredMessagesFields,

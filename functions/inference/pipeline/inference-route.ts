@@ -80,6 +80,8 @@ export interface InferenceRoute<Request extends InferenceRequest, P extends Prom
   resolve?: (request: Request, caller: { organization: string }) => Promise<Request>;
   /** True if `resolve` reads stored objects for this request. */
   refersToStored?: (request: Request) => boolean;
+  /** The field in which a request names its fallbacks; `of` returns undefined if it doesn't have the field. */
+  fallbacks?: { field: string; of: (request: Request) => readonly string[] | undefined };
   /** The caller's limit for the tokens of each choice; undefined if the request has none. */
   maxTokens: (request: Request) => number | undefined;
   /** `maxTokens` is resolved. @throws 400 if the request asks for something that the model can't do */

@@ -1,19 +1,24 @@
 import type { Model } from '../../../shared/models/model.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import type { AnswerBatches } from '../../../shared/upstream/invocation.ts';
+import type { Candidate } from '../fallback/candidate.ts';
+import { firstAnswer } from '../fallback/first-answer.ts';
 import { invokeAny } from '../targets/invoke-any.ts';
 import { affinityOf, orderTargets, sessionOf } from '../targets/order-targets.ts';
 import type { AdmittedRequest } from './admit-request.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, AnswerPart } from './answer.ts';
 import type { Dependencies } from './dependencies.ts';
 import { invokeDeployment } from './deployment-request.ts';
-import type { Fitted } from './fit-window.ts';
+import { type Fitted, fitWindow } from './fit-window.ts';
 import type { InferenceRequest, InferenceRoute } from './inference-route.ts';
+import type { PreparedRequest } from './prepare-request.ts';
+import type { Settlement } from './settlement.ts';
 
 const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   deps: Dependencies,
-  { event, request, prepared, admission, claim, userId, usage }: AdmittedRequest<Request, P>,
+  { event, request, admission, claim, userId, usage }: AdmittedRequest<Request, P>,
+  { prepared }: Candidate<PreparedRequest<P>>,
   { prompt, maxTokens }: Fitted<P>,
   model: Model,
   signal: AbortController,
@@ -37,14 +42,65 @@ const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
   });
 };
 
-/** Invokes a request's model. If that is a deployment without capacity, the answer begins with the wait for it. */
-export const invokeModel = <Request extends InferenceRequest, P extends Prompt>(
+// Calls back at the end of the request, or when the candidate has failed; at once after that.
+const collectCallbacks = (): { onSettled: Settlement['onSettled']; all: () => Promise<void> } => {
+  const callbacks: (() => Promise<void>)[] = [];
+  let isOver = false;
+  return {
+    onSettled: (then) => void (isOver ? then() : callbacks.push(then)),
+    all: async () => {
+      isOver = true;
+      for (const then of callbacks.splice(0)) await then();
+    },
+  };
+};
+
+/** A candidate that was invoked, its fitted prompt, and its answer. */
+export interface Invoked<P extends Prompt> {
+  candidate: Candidate<PreparedRequest<P>>;
+  fitted: Fitted<P>;
+  answer: Answer;
+}
+
+/**
+ * Fits the request into the window of a candidate and invokes it, and the next one if it fails before its first chunk.
+ * If a model is a deployment without capacity, the answer begins with the wait for it.
+ */
+export const invokeModel = async <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   deps: Dependencies,
   admitted: AdmittedRequest<Request, P>,
-  fitted: Fitted<P>,
-): Answer['rest'] => {
-  const invoke = (model: Model, signal: AbortController) => invokeTargets(route, deps, admitted, fitted, model, signal);
-  const { model, deadline } = admitted;
-  return model.deployment ? invokeDeployment(deps, admitted, invoke) : invoke(model, deadline.abort);
+): Promise<Invoked<P>> => {
+  const { candidates, admission, deadline, settlement, usage, failure } = admitted;
+  const { abort, leftMs } = deadline;
+  let ends = collectCallbacks();
+  const begin = async (candidate: Candidate<PreparedRequest<P>>, signal: AbortController) => {
+    const { model, prepared } = candidate;
+    const fitted = await fitWindow(admitted.tokenizerOf(candidate), model, prepared);
+    usage.fitted(fitted);
+    abort.signal.throwIfAborted();
+    const invoke = (current: Model, own: AbortController) => invokeTargets(route, deps, admitted, candidate, fitted, current, own);
+    const asked = { model, prepared, admission, deadline: { abort: signal, leftMs }, settlement: ends };
+    const rest: Answer['rest'] = model.deployment ? invokeDeployment(deps, asked, invoke) : invoke(model, signal);
+    return { fitted, rest };
+  };
+  settlement.onSettled(() => ends.all());
+  const { candidate, fitted, first, rest } = await firstAnswer<
+    Candidate<PreparedRequest<P>>,
+    Awaited<ReturnType<typeof begin>>,
+    AnswerPart
+  >(candidates, {
+    abort,
+    leftMs,
+    isWaiting: candidates.some(({ prepared }) => prepared.waitMs > 0),
+    failure,
+    begin,
+    onFailed: async (code, next) => {
+      usage.failedOver(code, next);
+      const failed = ends;
+      ends = collectCallbacks();
+      await failed.all();
+    },
+  });
+  return { candidate, fitted, answer: { first: first ? Promise.resolve(first) : rest.next(), rest } };
 };

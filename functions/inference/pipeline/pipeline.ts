@@ -1,15 +1,13 @@
 import { presentedKey } from '../../../shared/admission/keys/authenticate.ts';
 import { commonHeaders, jsonReply } from '../../../shared/http/reply.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
-import { forDeployments } from '../../../shared/tokens/tokenizer.ts';
 import { orReplay } from '../idempotency/claim-request.ts';
 import { type AdmittedRequest, admitRequest } from './admit-request.ts';
-import { type Answer, collectAnswer, streamAnswer, waitForFirstPart } from './answer.ts';
+import { collectAnswer, streamAnswer, waitForFirstPart } from './answer.ts';
 import type { Dependencies, Serve } from './dependencies.ts';
 import { waitMsOf } from './deployment-request.ts';
-import { type Fitted, fitWindow } from './fit-window.ts';
 import type { InferenceRequest, InferenceRoute, ReplyFacts, StreamedReply } from './inference-route.ts';
-import { invokeModel } from './invoke-model.ts';
+import { type Invoked, invokeModel } from './invoke-model.ts';
 import { type Prepare, parseRequest } from './parse-request.ts';
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts';
 import { estimateTokens } from './prompt-size.ts';
@@ -22,11 +20,11 @@ const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 const respond = async <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   admitted: AdmittedRequest<Request, P>,
-  fitted: Fitted<P>,
-  chunks: Answer['rest'],
+  { candidate, fitted, answer }: Invoked<P>,
 ): ReturnType<Serve> => {
-  const { request, model, prepared, event, claim, admission, mayStore, headers, usage, deadline, settlement, recorder } = admitted;
-  const answer = { first: chunks.next(), rest: chunks };
+  const { request, event, claim, admission, mayStore, usage, deadline, settlement, recorder } = admitted;
+  const { model, prepared } = candidate;
+  const headers = admitted.headersOf(candidate);
   const { requestId } = claim;
   const facts: ReplyFacts = {
     id: route.replyId(requestId),
@@ -56,10 +54,6 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
   return { statusCode: 200, headers: { ...commonHeaders(event.requestId, EVENT_STREAM), ...headers }, body };
 };
 
-// On the on-demand host, the tokenizer must know whose deployment it counts for.
-const dependenciesFor = (deps: Dependencies, organization: string): Dependencies =>
-  deps.host.scope === 'on_demand' ? { ...deps, tokenizer: forDeployments(deps.tokenizer, organization) } : deps;
-
 /**
  * Serves one inference request. Errors come in the order 401, 403, 400, 404, 429.
  * @param path the route's path, as usage events record it
@@ -78,23 +72,15 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
     if ('replay' in parsed) return parsed.replay;
 
     // 2. Admit.
-    const own = dependenciesFor(deps, parsed.authenticated.item.org);
-    const admitted = await admitRequest(path, route, own, event, key, parsed, clock);
+    const admitted = await admitRequest(path, route, deps, event, key, parsed, clock);
     if ('replay' in admitted) return admitted.replay;
-    const { usage, deadline, settlement, recorder } = admitted;
+    const { settlement, recorder } = admitted;
     const answer = async () => {
-      const { fitted, chunks } = await settleOnFailure(settlement, async () => {
-        // 3. Fit the prompt and the answer into the model's window.
-        const fitted = await fitWindow(own.tokenizer, parsed.model, parsed.prepared);
-        usage.fitted(fitted);
-        deadline.abort.signal.throwIfAborted();
-
-        // 4. Invoke.
-        return { fitted, chunks: invokeModel(route, own, admitted, fitted) };
-      });
+      // 3. Fit the prompt and the answer into the model's window, 4. invoke the model.
+      const invoked = await settleOnFailure(settlement, () => invokeModel(route, deps, admitted));
 
       // 5. Pass the answer on, 6. settle.
-      return respond(route, admitted, fitted, chunks);
+      return respond(route, admitted, invoked);
     };
     return recorder ? recorder.recordReply(answer) : answer();
   };

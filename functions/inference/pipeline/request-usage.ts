@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { logError } from '../../../shared/logging/log.ts';
 import type { Target } from '../../../shared/models/model.ts';
+import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import type { Outcome, UsageEvent } from '../../../shared/usage/event.ts';
+import type { FailedAttempt, Outcome, UsageEvent } from '../../../shared/usage/event.ts';
+import type { Candidate } from '../fallback/candidate.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Fitted } from './fit-window.ts';
+import type { InferenceRequest } from './inference-route.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { BYTES_PER_TOKEN, isChatPrompt } from './prompt-size.ts';
 import { createTally, type Tally } from './tally.ts';
@@ -34,19 +37,29 @@ const perfMetrics = (receivedAtMs: number, progress: RequestProgress, tally: Tal
   };
 };
 
-/** Tracks what one request uses and when, for its usage event. */
-export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Dependencies, 'tokenizer' | 'now'>) => {
-  const { event, request, model, prepared } = facts;
-  const tally = createTally({
+const tallyOf = ({ echo }: InferenceRequest, { model, prepared }: Candidate<PreparedRequest>, now: () => number): Tally =>
+  createTally({
     promptBytes: prepared.promptBytes,
     most: { promptTokens: prepared.maxPromptTokens, completionTokens: prepared.choices * prepared.maxTokens },
     keepsText: model.tokenizer !== undefined,
     isEchoOnly: prepared.maxTokens === 0,
-    echoedCharacters: request.echo ? (choice) => echoedCharacters(prepared, choice) : () => 0,
+    echoedCharacters: echo ? (choice) => echoedCharacters(prepared, choice) : () => 0,
     now,
   });
+
+/** Tracks what one request uses and when, for its usage event. @param first the candidate that is tried first */
+export const trackUsage = (
+  facts: RequestFacts,
+  first: Candidate<PreparedRequest>,
+  failedBefore: readonly FailedAttempt[],
+  { now, tokenizerOf }: Pick<Dependencies, 'now'> & { tokenizerOf: (candidate: Candidate<PreparedRequest>) => Tokenizer },
+) => {
+  const { event, request } = facts;
+  let tally = tallyOf(request, first, now);
   const progress: RequestProgress = {
-    target: model.targets[0],
+    candidate: first,
+    attempts: failedBefore,
+    target: first.model.targets[0],
     tries: 0,
     admittedAtMs: now(),
     fittedAtMs: undefined,
@@ -54,16 +67,22 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
     acceptedAtMs: undefined,
     answeredAtMs: undefined,
   };
-  let { prompt } = prepared;
+  let startedAtMs = progress.admittedAtMs;
+  let { prompt } = first.prepared;
   let isPromptCounted = false;
 
   // If the runtime sent no count, the model's own tokenizer counts. If that fails, the estimate is used.
   const countDelivered = async (): Promise<void> => {
+    const { model } = progress.candidate;
     const texts = tally.uncounted();
     if (!model.tokenizer || texts.length === 0) return;
     const late = new AbortController();
     try {
-      const counting = tokenizer.count({ files: model.tokenizer, prompt: isPromptCounted || !isChatPrompt(prompt) ? null : prompt, texts });
+      const counting = tokenizerOf(progress.candidate).count({
+        files: model.tokenizer,
+        prompt: isPromptCounted || !isChatPrompt(prompt) ? null : prompt,
+        texts,
+      });
       const counts = await Promise.race([counting, delay(COUNT_MS, undefined, { signal: late.signal })]);
       if (!counts) return;
       const completionTokens = counts.text_tokens.reduce((sum, tokens) => sum + tokens, 0);
@@ -76,9 +95,21 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
   };
 
   return {
+    /** The candidate that answers, or was tried last. */
+    candidate: (): Candidate<PreparedRequest> => progress.candidate,
+    /** Records that the candidate has failed, and another one is tried. Nothing of it is counted or charged. */
+    failedOver: (code: string, next: Candidate<PreparedRequest>): void => {
+      const ms = Math.max(0, now() - startedAtMs);
+      const attempts = [...progress.attempts, { model: progress.candidate.model.name, code, ms }];
+      Object.assign(progress, { candidate: next, attempts, target: next.model.targets[0], acceptedAtMs: undefined });
+      startedAtMs = now();
+      tally = tallyOf(request, next, now);
+      prompt = next.prepared.prompt;
+      isPromptCounted = false;
+    },
     /** Records the prompt as it goes to the model. */
     fitted: (fitted: Fitted): void => {
-      progress.fittedAtMs = now();
+      progress.fittedAtMs ??= now();
       prompt = fitted.prompt;
       isPromptCounted = fitted.promptTokens !== undefined;
       tally.counted({ promptTokens: fitted.promptTokens });
@@ -92,7 +123,9 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
     targetAccepted: (): void => {
       progress.acceptedAtMs = now();
     },
-    count: (chunks: readonly UpstreamChunk[]): void => chunks.forEach(tally.take),
+    count: (chunks: readonly UpstreamChunk[]): void => {
+      for (const chunk of chunks) tally.take(chunk);
+    },
     hasOutput: (): boolean => tally.hasOutput(),
     /** Marks the end of the answer. When it resolves, the usage is final. */
     ended: (): Promise<void> => {

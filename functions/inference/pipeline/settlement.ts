@@ -6,6 +6,7 @@ import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import type { Outcome } from '../../../shared/usage/event.ts';
 import type { Admission } from '../admission/admit.ts';
 import { isWithoutCapacity } from '../capacity/without-capacity.ts';
+import type { Candidate } from '../fallback/candidate.ts';
 import type { RequestClaim } from '../idempotency/claim-request.ts';
 import type { Deadline } from './deadline.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -31,18 +32,17 @@ export interface Settlement {
   abandon: () => Promise<void>;
   /** Settles at the deadline, because the answer of a caller that stopped reading never ends. */
   expire: () => Promise<void>;
-  /** Calls back after the settlement, or at once if it has begun. Keeps one callback. */
+  /** Calls back after the settlement, or at once if it has begun. */
   onSettled: (then: () => Promise<void>) => void;
 }
 
 interface SettlementFacts {
   event: ApiEvent;
   request: InferenceRequest;
-  model: Model;
-  prepared: PreparedRequest;
   admission: Admission;
   claim: RequestClaim;
-  headers: Record<string, string>;
+  /** The headers of an answer of a candidate. */
+  headersOf: (candidate: Candidate<PreparedRequest>) => Record<string, string>;
 }
 
 // On the on-demand host the target is the caller's own deployment, so the error names the deployment.
@@ -55,7 +55,7 @@ const lastChunkOf = (choices: number): UpstreamChunk => ({
 
 /** The settlement of one admitted request, whose deadline must call `expire`. */
 export const createSettlement = (
-  { event, request, model, prepared, admission, claim, headers }: SettlementFacts,
+  { event, request, admission, claim, headersOf }: SettlementFacts,
   usage: RequestUsage,
   deadline: Deadline,
   deps: Pick<Dependencies, 'host' | 'usage' | 'keys' | 'settlements'>,
@@ -72,7 +72,8 @@ export const createSettlement = (
     const wasCutOff = isCutOff();
     // An answer that broke off is charged for what was delivered.
     if (outcome !== 'completed' && (request.stream || wasCutOff)) await usage.ended();
-    await settleRequest(deps, { event, admission, usageEvent: usage.toEvent(outcome, error), mayWait: prepared.waitMs > 0, error });
+    const mayWait = usage.candidate().prepared.waitMs > 0;
+    await settleRequest(deps, { event, admission, usageEvent: usage.toEvent(outcome, error), mayWait, error });
     // The reply of an answer that was cut off is stored, as a complete one is.
     if (outcome !== 'completed' && !wasCutOff) await claim.release();
     await afterSettlement();
@@ -96,29 +97,35 @@ export const createSettlement = (
     cutOff: async () => {
       if (!isCutOff()) return undefined;
       await settle('timed_out');
-      return lastChunkOf(prepared.choices);
+      return lastChunkOf(usage.candidate().prepared.choices);
     },
     fail: async (error) => {
       const stopped = deadline.stopped();
       const cause = error instanceof Error ? error : new Error(String(error));
-      const failure = stopped ? deadline.error() : toHostError(deps.host, model, cause);
+      const failure = stopped ? deadline.error() : toHostError(deps.host, usage.candidate().model, cause);
       // The failure may be a bug of ours while the model is still at work.
       deadline.abort.abort();
       await settle(stopped ?? 'upstream_failed', failure);
       if (!(failure instanceof ApiError)) return failure;
-      return failure.withHeaders({ ...headers, ...(stopped && { 'x-should-retry': 'false' }) });
+      return failure.withHeaders({ ...headersOf(usage.candidate()), ...(stopped && { 'x-should-retry': 'false' }) });
     },
     abandon: () => settle('client_closed'),
     expire: async () => {
       if (isComplete) return;
       deadline.stop('timed_out');
       const wasCutOff = isCutOff();
-      if (wasCutOff) usage.count([lastChunkOf(prepared.choices)]);
+      if (wasCutOff) usage.count([lastChunkOf(usage.candidate().prepared.choices)]);
       await settle('timed_out', wasCutOff ? undefined : deadline.error());
     },
     onSettled: (then) => {
       if (settlement) void settlement.then(then);
-      else afterSettlement = then;
+      else {
+        const earlier = afterSettlement;
+        afterSettlement = async () => {
+          await earlier();
+          await then();
+        };
+      }
     },
   };
 };

@@ -2,11 +2,12 @@ import { type KeyItem, projectOf } from '../../../shared/admission/item/key-item
 import { inFlightOf, type LimiterItem, rateLimitsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { type ApiEvent, headerOf } from '../../../shared/http/api-event.ts';
 import { toApiError } from '../../../shared/http/errors.ts';
-import type { Model, Target } from '../../../shared/models/model.ts';
-import { costNanos, type Price } from '../../../shared/prices/price.ts';
-import type { LimiterState, Outcome, UsageEvent } from '../../../shared/usage/event.ts';
+import type { Target } from '../../../shared/models/model.ts';
+import { costNanos } from '../../../shared/prices/price.ts';
+import type { FailedAttempt, LimiterState, Outcome, UsageEvent } from '../../../shared/usage/event.ts';
 import type { StepEnds } from '../../../shared/usage/phases.ts';
 import type { Admission } from '../admission/admit.ts';
+import type { Candidate } from '../fallback/candidate.ts';
 import { isLogged } from '../payload-log/log-header.ts';
 import { ContextLengthExceeded } from './context-length-exceeded.ts';
 import type { InferenceRequest } from './inference-route.ts';
@@ -21,16 +22,18 @@ export interface RequestFacts {
   /** The route's path. */
   path: string;
   request: InferenceRequest;
-  model: Model;
-  price: Price;
-  prepared: PreparedRequest;
+  /** The alias by which the request names its model, if it does. */
+  alias: string | undefined;
   admission: Admission;
   /** The end user, where the host requires one. */
   userId: string | undefined;
 }
 
-/** The ends of its steps, in ms since the epoch, and the target that it invoked last. */
+/** The candidate that answers or was tried last, its target, and the ends of the steps in ms since the epoch. */
 export interface RequestProgress {
+  candidate: Candidate<PreparedRequest>;
+  /** The candidates before it. */
+  attempts: readonly FailedAttempt[];
   target: Target;
   tries: number;
   admittedAtMs: number;
@@ -118,10 +121,6 @@ const charge = (nanos: bigint, { holdNanos, isPrepaid }: Admission): Pick<UsageE
 export const between = (fromMs: number | undefined, toMs: number | undefined): number | null =>
   fromMs === undefined || toMs === undefined ? null : toMs - fromMs;
 
-/** The alias by which a request named its model, if it did. Only a configured name can differ from the model's own. */
-export const aliasOf = (request: { model: string }, { name }: Model): Pick<UsageEvent, 'alias'> =>
-  request.model === name ? {} : { alias: request.model };
-
 /** The usage event of a request that ended at `nowMs`. @param error the caller's error */
 export const toUsageEvent = (
   facts: RequestFacts,
@@ -129,8 +128,9 @@ export const toUsageEvent = (
   tally: Tally,
   { outcome, error, nowMs }: { outcome: Outcome; error: Error | undefined; nowMs: number },
 ): UsageEvent => {
-  const { event, request, model, price, prepared, admission } = facts;
-  const { target, tries, admittedAtMs, fittedAtMs, invokedAtMs, acceptedAtMs, answeredAtMs } = progress;
+  const { event, request, alias, admission } = facts;
+  const { candidate, attempts, target, tries, admittedAtMs, fittedAtMs, invokedAtMs, acceptedAtMs, answeredAtMs } = progress;
+  const { ignoredFields } = candidate.prepared;
   const traceparent = traceparentOf(event);
   const { promptTokens, cachedTokens, completionTokens, source, isOvercounted } = billedCount(facts, tally, outcome);
   return {
@@ -138,8 +138,10 @@ export const toUsageEvent = (
     key_id: admission.keyId,
     org_id: admission.organization,
     ...projectIn(admission),
-    model: model.name,
-    ...aliasOf(request, model),
+    model: candidate.model.name,
+    ...(alias !== undefined && { alias }),
+    ...(candidate.index > 0 && { fallback: candidate.index }),
+    ...(attempts.length > 0 && { attempts: [...attempts] }),
     route: facts.path,
     stream: request.stream === true,
     prompt_tokens: promptTokens,
@@ -157,9 +159,9 @@ export const toUsageEvent = (
     limiter: limiterState(admission),
     ...(traceparent && { traceparent }),
     ...(tries > 1 && { tries }),
-    ...(prepared.ignoredFields.length > 0 && { ignored: prepared.ignoredFields }),
-    ...charge(costNanos(price, { promptTokens, cachedTokens, completionTokens }), admission),
-    price_version: price.version,
+    ...(ignoredFields.length > 0 && { ignored: ignoredFields }),
+    ...charge(costNanos(candidate.price, { promptTokens, cachedTokens, completionTokens }), admission),
+    price_version: candidate.price.version,
     endpoint: target.endpoint,
     ...(target.component !== undefined && { component: target.component }),
     ...(isLogged(admission, event) && { is_payload_logged: true as const }),

@@ -5,6 +5,7 @@ import { foreignItemTypes } from '../../../shared/responses/tool-item.ts';
 import { Metadata } from '../chat/request.ts';
 import { Count, Switch, samplingFields } from '../chat/sampling-fields.ts';
 import { AnySchema, FunctionName } from '../chat/tool.ts';
+import { modelsFault, RequestedModels } from '../fallback/requested-models.ts';
 import { orphanOf } from './orphan.ts';
 import { isReference } from './resolve-references.ts';
 import { loadedTools } from './tools/tool-calls.ts';
@@ -60,6 +61,7 @@ const documented = {
   top_logprobs: z.int().min(0).max(20).nullish(),
   include: firstFault(z.array(z.string().max(256)).max(64)).nullish(),
   prompt_cache_key: z.string().max(256).nullish(),
+  models: RequestedModels,
   background: refused('background responses are not supported: leave this field out and use stream: true for long answers'),
   conversation: refused('conversations are not supported: continue a response with previous_response_id'),
   prompt: refused('stored prompts are not supported: send instructions and input'),
@@ -98,7 +100,7 @@ export const toolNamesOf = ({ tools }: Pick<ResponsesBody, 'tools'>, items: read
 
 const contradiction = (body: ResponsesBody, names: ToolNames): { path: (string | number)[]; message: string } | undefined => {
   const { tool_choice: choice, input, previous_response_id: previous } = body;
-  const fault = faultOfItems(input);
+  const fault = modelsFault(body) ?? faultOfItems(input);
   if (fault) return fault;
   // The other tools and calls can be in an earlier response, or be referenced items.
   if (previous != null || input.some(isReference)) return undefined;

@@ -2,6 +2,7 @@ import { idLike } from '../../../shared/ids/id.ts';
 import type { ResponseStore } from '../../../shared/responses/response-store.ts';
 import { toChatPrompt } from '../chat/to-prompt.ts';
 import { toUpstreamChat } from '../chat/to-upstream.ts';
+import { modelsAfterFirst } from '../fallback/requested-models.ts';
 import type { InferenceRoute } from '../pipeline/inference-route.ts';
 import { continueResponse } from './continue-response.ts';
 import { createResponseStream } from './reply-stream.ts';
@@ -18,6 +19,7 @@ export const responses = ({ store, now }: { store: ResponseStore; now: () => num
   schema: responsesRequest,
   resolve: (request, { organization }) => continueResponse(store, request, organization),
   refersToStored: ({ body }) => body.previous_response_id != null || body.input.some(isReference),
+  fallbacks: { field: 'models', of: ({ body }) => modelsAfterFirst(body) },
   maxTokens: ({ body }) => body.max_output_tokens ?? undefined,
   checkSupport: checkResponses,
   ignored: ignoredResponsesFields,

@@ -15,7 +15,7 @@ import { parseRequest } from '../pipeline/parse-request.ts';
 import { ignoredHeader } from '../pipeline/prepare-request.ts';
 import { estimateTokens, measurePrompt } from '../pipeline/prompt-size.ts';
 import { settleRequest } from '../pipeline/settle-request.ts';
-import { aliasOf, errorFacts, limiterState, stepEnds } from '../pipeline/usage-event.ts';
+import { errorFacts, limiterState, stepEnds } from '../pipeline/usage-event.ts';
 import {
   type DetokenizeReply,
   DetokenizeRequest,
@@ -62,7 +62,7 @@ interface TokenizerRoute<Request extends { model: string }> {
 const freeEvent = (facts: {
   event: ApiEvent;
   admission: Admission;
-  request: { model: string };
+  alias: string | undefined;
   model: Model;
   path: string;
   outcome: Outcome;
@@ -75,7 +75,7 @@ const freeEvent = (facts: {
   key_id: facts.admission.keyId,
   org_id: facts.admission.organization,
   model: facts.model.name,
-  ...aliasOf(facts.request, facts.model),
+  ...(facts.alias !== undefined && { alias: facts.alias }),
   route: facts.path,
   stream: false,
   prompt_tokens: 0,
@@ -109,7 +109,7 @@ const serveTokenizer =
       if (!model.tokenizer) throw new NoTokenizer(model.name);
       return toTask(request, model, model.tokenizer);
     };
-    const { request, model, prepared: task, authenticated } = await parseRequest({ schema }, prepare, deps, key, event);
+    const { alias, model, prepared: task, authenticated } = await parseRequest({ schema }, prepare, deps, key, event);
     const { requestId } = event;
     const parsedAtMs = deps.now();
     // An empty text reserves one token.
@@ -127,7 +127,7 @@ const serveTokenizer =
     const settle = (outcome: Outcome, error?: unknown): Promise<void> => {
       const nowMs = deps.now();
       const answeredAtMs = outcome === 'completed' ? nowMs : undefined;
-      const usageEvent = freeEvent({ event, admission, request, model, path, outcome, error, parsedAtMs, answeredAtMs, nowMs });
+      const usageEvent = freeEvent({ event, admission, alias, model, path, outcome, error, parsedAtMs, answeredAtMs, nowMs });
       return settleRequest(deps, { event, admission, usageEvent, error });
     };
     try {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { MAX_STREAMED_WAIT_SECONDS, MAX_WAIT_SECONDS, WAIT_HEADER } from '../../../functions/inference/capacity/wait-header.ts';
+import { FALLBACK_HEADER } from '../../../functions/inference/fallback/fallback-header.ts';
 import { LOG_HEADER } from '../../../functions/inference/payload-log/log-header.ts';
 import type { Body, Operation, OperationReply } from '../../../shared/hosts/operation.ts';
 import { IDEMPOTENCY_HEADER } from '../../../shared/http/idempotency-key.ts';
@@ -57,6 +58,14 @@ const LOG: JsonSchema = {
   description:
     'Keeps the content of this request and of its response out of the payload log, which an owner of the organization can switch on. A caller cannot switch it on: any other value returns 400. Requests to the tokenizer and replays under an idempotency key are never logged.',
   schema: { type: 'string', enum: ['off'], examples: ['off'] },
+};
+
+const FALLBACK: JsonSchema = {
+  in: 'header',
+  name: FALLBACK_HEADER,
+  description:
+    '`off`: only the model that the request names answers it, whatever its fallbacks are. `on` is the same as leaving the header out; any other value returns 400.',
+  schema: { type: 'string', enum: ['off', 'on'], examples: ['off'] },
 };
 
 // `{id}` or `{model+}`.
@@ -142,6 +151,7 @@ export const describeOperation = (operation: Operation, host: HostFacts): JsonSc
     ...(operation.isVersioned ? [IF_MATCH] : []),
     ...(operation.takesContent ? [LOG] : []),
     ...(operation.waitsForCapacity ? [WAIT_FOR_CAPACITY] : []),
+    ...(operation.hasFallbacks ? [FALLBACK] : []),
     ...(operation.isIdempotent ? [idempotencyKey(host.idempotency)] : []),
   ];
   const paragraphs = [description, host.accessSentence?.(operation)].filter((text) => text !== undefined);

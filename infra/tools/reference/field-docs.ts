@@ -91,6 +91,16 @@ export const fieldDocs: Readonly<Record<string, FieldDoc>> = {
   thinking: { description: 'Turns the thinking of the model on or off. Not allowed together with `reasoning_effort`.' },
   functions: { description: 'The older name of `tools`.', deprecated: true },
   function_call: { description: 'The older name of `tool_choice`.', deprecated: true },
+  models: {
+    description:
+      'Up to 3 models that answer in place of `model`, in this order, if it has no capacity, is not ready, fails or is too slow before it has sent anything. The first one can repeat `model`. It replaces the fallbacks that are configured; an empty array means none. You pay the price of the model that answers, and the `model` of the response is its name.',
+    examples: [['qwen3-8b', 'qwen3-4b']],
+  },
+  fallbacks: {
+    description:
+      'Up to 3 models that answer in place of `model`, in this order, if it has no capacity, is not ready, fails or is too slow before it has sent anything. They replace the fallbacks that are configured; an empty array means none. You pay the price of the model that answers, and the `model` of the response is its name.',
+    examples: [[{ model: 'qwen3-4b' }]],
+  },
   min_tokens: { description: 'The minimum number of tokens to generate.' },
   stop_token_ids: { description: 'Token ids that end the answer.' },
   include_stop_str_in_output: { description: 'Whether to include the stop string in the answer.' },

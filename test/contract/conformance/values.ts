@@ -107,6 +107,7 @@ export const accepted: Readonly<Record<ChatField | ChatExtra, Values>> = {
   function_call: values('deprecated; `auto`, `none` or `{ name }`', ['auto', 'none', { name: 'f' }], ['required', { name: 'g' }], {
     functions: [functionTool],
   }),
+  models: values('array of up to 3 names of models besides `model`', [[], ['m2', 'm3', 'm4']], [['a', 'b', 'c', 'd'], [''], 'm2', [5]]),
   min_tokens: integerFrom(0),
   stop_token_ids: tokenIds,
   include_stop_str_in_output: boolean,

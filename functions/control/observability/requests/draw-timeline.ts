@@ -69,6 +69,10 @@ const costRows = ({ cost: { total, ratings, is_capped, is_prepaid } }: RequestDe
 const targetText = ({ endpoint, component, deployment, tries }: NonNullable<RequestDetail['target']>): string =>
   [endpoint, component, deployment, tries > 1 ? `${tries} tries` : null].filter((text) => text !== null).join(', ');
 
+const modelText = (model: string, fallback: number | null): string => (fallback === null ? model : `${model}, fallback ${fallback}`);
+
+const attemptText = ({ model, code, ms }: RequestDetail['attempts'][number]): string => `${model}: ${code} after ${number(ms)} ms`;
+
 const leftText = (left: Record<string, number | undefined>): string[] => {
   const texts = Object.entries(left).flatMap(([name, amount]) => (amount === undefined ? [] : `${number(amount)} ${name}`));
   return texts.length > 0 ? [`${texts.join(' and ')} left in the minute`] : [];
@@ -85,7 +89,7 @@ const usageText = ({ input_tokens, cached_tokens, output_tokens, source }: Reque
 
 /** Draws a request for a terminal: its phases as bars, then its other facts. At most 100 columns. */
 export const drawTimeline = (request: RequestDetail): string => {
-  const { error, target, limiter, ignored, trace, metadata } = request;
+  const { attempts, error, target, limiter, ignored, trace, metadata } = request;
   const optional = (name: string, text: string | null): string[] => (text === null || text === '' ? [] : row(name, text));
   const title = [request.id, request.outcome, request.status === null ? null : `status ${request.status}`];
   return [
@@ -95,7 +99,8 @@ export const drawTimeline = (request: RequestDetail): string => {
     '',
     ...row('arrived', `${new Date(requestTimeMs(request.id)).toISOString().replace('T', ' ').replace('Z', '')} UTC`),
     ...optional('route', request.route && `${request.route}${request.stream ? ', streamed' : ''}`),
-    ...optional('model', request.model),
+    ...optional('model', request.model && modelText(request.model, request.fallback)),
+    ...attempts.flatMap((attempt, i) => row(i === 0 ? 'failed' : '', attemptText(attempt))),
     ...optional('target', target && targetText(target)),
     ...row('API key', `${request.api_key_id} of ${request.organization}`),
     ...optional('limits', limiter && limiterText(limiter)),

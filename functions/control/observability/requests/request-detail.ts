@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { deploymentIdOf } from '../../../../shared/deployments/names.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { statusOf } from '../../../../shared/observability/request-row.ts';
-import { LimiterState, Outcome, type UsageEvent } from '../../../../shared/usage/event.ts';
+import { FailedAttempt, LimiterState, Outcome, type UsageEvent } from '../../../../shared/usage/event.ts';
 import { PHASES, phasesOf } from '../../../../shared/usage/phases.ts';
 import { type RatedRequest, RequestCost } from './request-cost.ts';
 
@@ -12,7 +12,7 @@ const FromArrival = z.int().meta({ description: 'Milliseconds from the arrival o
 const PhaseOfRequest = z.object({
   name: z.enum(PHASES).meta({
     description:
-      '`parse`: until the request was validated; `admit`: its limits were checked; `fit`: its prompt was fitted to the context window; `wait`: earlier targets were tried, or a deployment woke; `invoke`: until the model’s response began; `first_token`; `generate`: until the answer was complete; `settle`: its usage was recorded.',
+      '`parse`: until the request was validated; `admit`: its limits were checked; `fit`: its prompt was fitted to the context window; `wait`: earlier targets or models were tried, or a deployment woke; `invoke`: until the model’s response began; `first_token`; `generate`: until the answer was complete; `settle`: its usage was recorded.',
   }),
   from_ms: FromArrival,
   to_ms: FromArrival,
@@ -44,7 +44,14 @@ export const RequestDetail = z.object({
   organization: z.string(),
   api_key_id: z.string(),
   created_at: z.int().meta({ description: 'When it arrived (Unix time in seconds).' }),
-  model: Name,
+  model: Name.meta({ description: 'The model that answered, or was tried last.' }),
+  fallback: z
+    .int()
+    .nullable()
+    .meta({ description: 'Its number among the fallbacks of the model that the request named; null: it is that model.' }),
+  attempts: z
+    .array(FailedAttempt)
+    .meta({ description: 'The models that failed before another one was tried, in their order. They cost nothing.' }),
   route: Name,
   stream: z.boolean().nullable(),
   status: z.int().nullable().meta({ description: 'The HTTP status, or that of the error; null if it is not known.' }),
@@ -93,6 +100,8 @@ export const requestDetail = ({ original: event }: RatedRequest, cost: RequestCo
   api_key_id: event.key_id,
   created_at: Math.floor(requestTimeMs(event.request_id) / 1_000),
   model: event.model ?? null,
+  fallback: event.fallback ?? null,
+  attempts: event.attempts ?? [],
   route: event.route ?? null,
   stream: event.stream ?? null,
   status: statusOf(event) ?? null,

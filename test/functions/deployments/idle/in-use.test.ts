@@ -23,16 +23,24 @@ afterAll(() => emulator.close());
 const create = (fields: Partial<Deployment> = {}) => newDeployment({ organization: newId('organization'), ...fields });
 const isUsed = (deployment: Deployment, nowMs = Date.now()) => isInUse({ limiters, now: () => nowMs }, deployment);
 
-// `deployment` is the one that the request is for.
-const begin = async (org: string, deployment: string | undefined, limits: Partial<TestKey> = {}) => {
+// `deployments` are those that can serve the request.
+const begin = async (org: string, deployments: string | string[] | undefined, limits: Partial<TestKey> = {}) => {
   const caller = makeCaller(emulator.limiters, Date.now);
   const key = await makeKey(emulator.limiters, { org, scope: 'on_demand', ...limits });
-  const request = { key, model: 'm', deployment, requestId: newRequestId(Date.now()), tokens: 1, maxCostNanos: () => 1n };
+  const request = { key, model: 'm', deployments: [deployments ?? []].flat(), requestId: newRequestId(Date.now()), tokens: 1, maxCostNanos: () => 1n };
   const admission = await admit(caller, request);
   return () => release(caller, admission, usedTokens(1));
 };
 
 describe('a deployment', () => {
+  test('is in use by a request that another deployment can serve as well', async () => {
+    const [deployment, other] = [create(), create()];
+    const end = await begin(deployment.organization, [other.id, deployment.id]);
+    expect(await isUsed(deployment)).toBe(true);
+    await end();
+    expect(await isUsed(deployment)).toBe(false);
+  });
+
   test('is in use from the admission of a request until its settlement', async () => {
     const deployment = create();
     expect(await isUsed(deployment)).toBe(false);

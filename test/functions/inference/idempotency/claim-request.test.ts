@@ -125,11 +125,11 @@ describe('a request repeated with its idempotency key', () => {
   test('gets the first result even if its model was deleted', async () => {
     let isGone = false;
     const inventory = createInventory(pipeline.database.models, SERVERLESS_POOL, Date.now);
-    const find: typeof inventory.find = async (name) => {
+    const route: typeof inventory.route = async (name, affinityOf) => {
       if (isGone) throw new ModelNotFound(name);
-      return inventory.find(name);
+      return inventory.route(name, affinityOf);
     };
-    const { call } = await pipeline.setUp(answers, { modelsOf: () => ({ ...inventory, find }) });
+    const { call } = await pipeline.setUp(answers, { modelsOf: () => ({ ...inventory, route }) });
     const first = await call({}, 600_000, KEY);
     isGone = true;
     expect(await call({}, 600_000, KEY)).toMatchObject({ statusCode: 200, body: first.body });
