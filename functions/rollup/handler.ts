@@ -1,7 +1,9 @@
 import type { DynamoDBStreamEvent } from 'aws-lambda';
+import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
 import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
+import { createRecordTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createActivityStore } from '../../shared/deployments/activity-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
@@ -9,6 +11,8 @@ import { logInfo } from '../../shared/logging/log.ts';
 import { deadline } from '../../shared/middleware/deadline.ts';
 import { middy } from '../../shared/middleware/middy.ts';
 import { originalStacks } from '../../shared/middleware/original-stacks.ts';
+import { createAliasStore } from '../../shared/models/alias-store.ts';
+import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
 import { bucketOfKey } from '../../shared/usage/bucket.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
@@ -17,6 +21,8 @@ import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import type { Alerts } from './alerts.ts';
 import { writeRequestRows } from './request-rows.ts';
 import { recompute } from './rollup.ts';
+import { createSideStore } from './splits/side-store.ts';
+import type { SplitDependencies } from './splits/stop-split.ts';
 
 const database = createSdkDatabase();
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
@@ -24,6 +30,16 @@ const rollups = createRollupStore(database, environmentVariable('USAGE_TABLE'));
 const totals = createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE'));
 const requestRows = createRequestRowStore(database, environmentVariable('OBSERVABILITY_TABLE'));
 const activity = createActivityStore(database, environmentVariable('DEPLOYMENTS_TABLE'));
+
+const recordsOf = (variable: string) => createRecordTable(database, environmentVariable(variable));
+const splits: SplitDependencies = {
+  database,
+  audit: createAuditStore(recordsOf('AUDIT_TABLE')),
+  aliases: createAliasStore(database, environmentVariable('MODELS_TABLE')),
+  sides: createSideStore(database, environmentVariable('USAGE_TABLE')),
+  outbox: createOutbox(recordsOf('NOTIFICATIONS_TABLE')),
+  now: Date.now,
+};
 
 const alertsAt = (queueUrl: string): Alerts => {
   const tasks = createBillingTasks(createMessageQueue(queueUrl));
@@ -48,7 +64,7 @@ export const handler = middy<DynamoDBStreamEvent, void>()
     const buckets = [...touched].map(bucketOfKey);
     const now = Date.now;
     const work = [
-      () => recompute({ usage, rollups, totals, activity, now, ...(alerts && { alerts }) }, buckets, hasTime),
+      () => recompute({ usage, rollups, totals, activity, splits, now, ...(alerts && { alerts }) }, buckets, hasTime),
       () => writeRequestRows({ requestRows, totals, now }, Records, hasTime),
     ];
     throwFailures(await inParallel(work, 1, (each) => each()));

@@ -9,6 +9,8 @@ import type { UsageStore } from '../../shared/usage/usage-store.ts';
 import { createActivityOfBatch } from './activity.ts';
 import { type Alerts, alertTasks } from './alerts.ts';
 import { createOrganizationRollup, hasLostParts, type OrganizationRollups } from './organization-rollup.ts';
+import { createSideCounts, type SideCount } from './splits/count-sides.ts';
+import { type SplitDependencies, stopIfFailing } from './splits/stop-split.ts';
 
 export interface Rollups extends OrganizationRollups {
   usage: Pick<UsageStore, 'listByBucket'>;
@@ -17,6 +19,8 @@ export interface Rollups extends OrganizationRollups {
   activity?: Pick<ActivityStore, 'recordLast'>;
   /** Absent: nobody is alerted to budgets and credit. */
   alerts?: Alerts;
+  /** Absent: splits of aliases don't stop by themselves. */
+  splits?: SplitDependencies;
 }
 
 /** The model name for events without a model, which belong to crashed functions. */
@@ -46,11 +50,20 @@ export const rollUpDay = (tenMinutes: readonly Rollup[]): Rollup[] => {
   return [...byModel.values()];
 };
 
-const recomputeBucket = async ({ usage, rollups }: Rollups, bucket: Bucket, { activity, organizations }: Batch): Promise<void> => {
+const recomputeBucket = async (
+  { usage, rollups, splits }: Rollups,
+  bucket: Bucket,
+  { activity, organizations, newSides }: Batch,
+): Promise<void> => {
   const own = organizations.ofBucket(bucket);
-  const events = own.observe(usage.listByBucket(bucket.shard, bucket.startMs));
+  const sides = createSideCounts();
+  const events = sides.observe(own.observe(usage.listByBucket(bucket.shard, bucket.startMs)));
   for (const row of await rollUpEvents(bucket, activity.observe(events))) await rollups.put(row);
   await own.write();
+  for (const count of splits ? sides.list() : []) {
+    await splits?.sides.put(bucket, count);
+    newSides.set(count.splitId, count);
+  }
 };
 
 const recomputeDay = async (deps: Rollups, of: KeyDay): Promise<void> => {
@@ -59,7 +72,11 @@ const recomputeDay = async (deps: Rollups, of: KeyDay): Promise<void> => {
   for (const row of rollUpDay(await Array.fromAsync(rollups.listTenMinutes(of)))) await rollups.put(row);
 };
 
-const batchOf = (deps: Rollups) => ({ activity: createActivityOfBatch(), organizations: createOrganizationRollup(deps) });
+const batchOf = (deps: Rollups) => ({
+  activity: createActivityOfBatch(),
+  organizations: createOrganizationRollup(deps),
+  newSides: new Map<string, SideCount>(),
+});
 type Batch = ReturnType<typeof batchOf>;
 
 /**
@@ -87,7 +104,8 @@ type Batch = ReturnType<typeof batchOf>;
 export const recompute = async (deps: Rollups, buckets: readonly Bucket[], hasTime?: () => boolean): Promise<void> => {
   const days = new Map(buckets.map(keyDayOf).map((of) => [`${of.keyId}#${of.day}`, of]));
   const batch = batchOf(deps);
-  const { activity, organizations } = batch;
+  const { activity, organizations, newSides } = batch;
+  const { splits } = deps;
   const failures: unknown[] = [];
   const each = async <Part>(parts: readonly Part[], work: (part: Part) => Promise<void>): Promise<void> => {
     failures.push(...(await inParallel(parts, PARALLEL_ROLLUPS, work, hasTime)));
@@ -98,6 +116,7 @@ export const recompute = async (deps: Rollups, buckets: readonly Bucket[], hasTi
   await each(organizations.touched('hour'), organizations.sumHour);
   await each(organizations.touched('day'), organizations.sumDay);
   if (deps.activity) await each(activity.latest(), deps.activity.recordLast);
+  if (splits) await each([...newSides.values()], (count) => stopIfFailing(splits, count));
   if (deps.alerts) await each(alertTasks(organizations.keys()), deps.alerts.send);
   throwFailures(failures);
 };

@@ -51,7 +51,7 @@ export class ServerlessStack extends Stack {
     data.tokenizers.grantRead(this.tokenizer);
 
     this.settlements = new Settlements(this, 'Settlements');
-    const { usage, deployments: rows, observability, payloads } = data;
+    const { usage, deployments: rows, observability, payloads, models, audit, notifications } = data;
     this.payloadRedaction = new PayloadRedaction(this, 'PayloadRedaction', { config, observability, payloads });
     this.host = new InferenceHost(this, 'Host', {
       config,
@@ -79,7 +79,7 @@ export class ServerlessStack extends Stack {
     this.settlements.deliverTo(this.metering);
     runEvery(this, 'SweepSchedule', this.metering, SWEEP_EVERY);
 
-    this.rollups = new Rollups(this, 'Rollups', { config, usage, deployments: rows, observability });
+    this.rollups = new Rollups(this, 'Rollups', { config, usage, deployments: rows, observability, models, audit, notifications });
     // The budgets and the credit of who used something are compared with the thresholds of their alerts.
     billing.tasks.grantSend(this.rollups.function);
     this.refusals = new Refusals(this, 'Refusals', { config, observability });

@@ -55,6 +55,12 @@ export const createAliasStore = (database: Database, table: string) => ({
     return aliases;
   },
 
+  /** An alias of an owner, or undefined. */
+  get: async (owner: string, alias: string): Promise<ModelAlias | undefined> => {
+    const { Item } = await database.get({ TableName: table, Key: { pool: partitionOf(owner), name: alias }, ConsistentRead: true });
+    return Item && (await schemas()).StoredModelAlias.parse(Item);
+  },
+
   /**
    * Creates an alias, or replaces the one that was read.
    * @param before undefined: there was none
@@ -63,6 +69,21 @@ export const createAliasStore = (database: Database, table: string) => ({
   toPut: (owner: string, { alias, ...fields }: ModelAlias, before: ModelAlias | undefined): Write => ({
     item: {
       Put: { TableName: table, Item: { pool: partitionOf(owner), name: alias, alias, ...fields }, ...hasSplitOf(before) },
+    },
+    refused: () => new AliasChanged(),
+  }),
+
+  /** Stops a split. @throws AliasChanged if it has stopped or changed before */
+  toStopSplit: (owner: string, alias: string, { id, stoppedAt }: { id: string; stoppedAt: number }): Write => ({
+    item: {
+      Update: {
+        TableName: table,
+        Key: { pool: partitionOf(owner), name: alias },
+        UpdateExpression: 'SET #split.stopped_at = :at',
+        ConditionExpression: '#split.id = :id AND attribute_not_exists(#split.stopped_at)',
+        ExpressionAttributeNames: { '#split': 'split' },
+        ExpressionAttributeValues: { ':id': id, ':at': stoppedAt },
+      },
     },
     refused: () => new AliasChanged(),
   }),

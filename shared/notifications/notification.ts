@@ -13,6 +13,7 @@ const NOTIFICATION_TYPES = [
   'sluice.deployment.state_changed.v1',
   'sluice.export.completed.v1',
   'sluice.service_account.secret_expiring.v1',
+  'sluice.split.stopped.v1',
   'sluice.ticket.created.v1',
   'sluice.ticket.message_added.v1',
   'sluice.ticket.status_changed.v1',

@@ -14,6 +14,7 @@ const WORDS: Readonly<Record<SelectableType, readonly [group: string, words: str
   'sluice.export.completed.v1': ['Invoices', 'Export can be downloaded'],
   'sluice.deployment.state_changed.v1': ['Deployments', 'Deployment came into another state'],
   'sluice.service_account.secret_expiring.v1': ['Service accounts', 'Secret expires within 14 days'],
+  'sluice.split.stopped.v1': ['Models', 'Split of an alias stopped because of errors'],
   'sluice.ticket.created.v1': ['Tickets', 'Ticket opened'],
   'sluice.ticket.message_added.v1': ['Tickets', 'Message written'],
   'sluice.ticket.status_changed.v1': ['Tickets', 'Ticket state changed'],

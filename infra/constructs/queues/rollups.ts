@@ -29,6 +29,9 @@ interface RollupsProps {
   usage: Table;
   deployments: Table;
   observability: Table;
+  models: Table;
+  audit: Table;
+  notifications: Table;
 }
 
 /**
@@ -39,13 +42,17 @@ export class Rollups extends Construct {
   readonly function: NodeFunction;
   readonly failures: Queue;
 
-  constructor(scope: Construct, id: string, { config, usage, deployments, observability }: RollupsProps) {
+  constructor(scope: Construct, id: string, { config, usage, deployments, observability, ...stopped }: RollupsProps) {
     super(scope, id);
     this.function = new NodeFunction(this, 'Function', { config, name: 'rollup', memoryMb: MEMORY_MB, timeout: TIMEOUT });
     usage.grant(this.function, 'Query', 'PutItem');
     // When each deployment was last used, from which it follows that it is idle.
     deployments.grant(this.function, 'UpdateItem');
     observability.grant(this.function, 'GetItem', 'PutItem');
+    // Splits of aliases that stop because of errors.
+    stopped.models.grant(this.function, 'GetItem', 'UpdateItem');
+    stopped.audit.grantAdd(this.function);
+    stopped.notifications.grantAdd(this.function);
     this.failures = readStream(this, usage, this.function, {
       batchSize: BATCH_SIZE,
       maxBatchingWindow: BATCH_WINDOW,

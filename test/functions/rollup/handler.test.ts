@@ -57,6 +57,9 @@ beforeAll(async () => {
     USAGE_TABLE: table,
     DEPLOYMENTS_TABLE: database.tables.Deployments,
     OBSERVABILITY_TABLE: database.tables.Observability,
+    MODELS_TABLE: database.tables.Models,
+    AUDIT_TABLE: database.tables.Audit,
+    NOTIFICATIONS_TABLE: database.tables.Notifications,
     AWS_ENDPOINT_URL_SQS: await listen(queue, 0),
     BILLING_QUEUE: 'http://127.0.0.1/000000000000/tasks.fifo',
   });

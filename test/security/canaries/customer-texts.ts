@@ -65,6 +65,7 @@ export const ACTIONS_WITHOUT_TEXTS = [
   'model.registered',
   'model.updated',
   'model_alias.deleted',
+  'model_alias.split_stopped',
   'model_alias.updated',
   'organization.data_deleted',
   'organization.limited',
