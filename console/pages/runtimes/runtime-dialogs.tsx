@@ -16,7 +16,6 @@ const DIALECTS: readonly (readonly [Dialect, string])[] = [
   ['sluice', 'Sluice’s own container'],
   ['llama_cpp', 'llama.cpp’s server'],
   ['transformers', 'transformers serve'],
-  ['tei', 'Text Embeddings Inference'],
 ];
 const AMI_HINT = 'SageMaker’s InferenceAmiVersion, which decides the GPU driver. Empty: that of the instance type.';
 

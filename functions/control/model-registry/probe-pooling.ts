@@ -11,7 +11,7 @@ const FLOAT_BYTES = 4;
 interface PoolingProbe {
   kind: string;
   bodyOf: (facts: Omit<BodyFacts, 'maxTokens'>) => Record<string, unknown>;
-  /** The fault of a reply; undefined if it is as expected. */
+  // Undefined if the reply is as expected.
   faultOf: (reply: PoolingReply, model: Model) => string | undefined;
 }
 

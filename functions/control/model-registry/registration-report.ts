@@ -6,7 +6,7 @@ const Detail = z.string().meta({ description: 'What the check found, and what to
 /** The checks of each target, in the order in which they run. */
 export const CheckName = z.enum(['exists', 'tagged', 'in_service', 'answers']).meta({
   description:
-    '`exists`: the endpoint, and the inference component on it, exist in SageMaker. `tagged`: both have the tag that allows Sluice to invoke them. `in_service`: SageMaker reports both as InService. `answers`: the container answered a request for one token, which is not billed.',
+    '`exists`: the endpoint, and the inference component on it, exist in SageMaker. `tagged`: both have the tag that allows Sluice to invoke them. `in_service`: SageMaker reports both as InService. `answers`: the container answered a request for one token, vector or score, which is not billed.',
 });
 export type CheckName = z.infer<typeof CheckName>;
 
@@ -39,7 +39,7 @@ export const RegistrationReport = z.object({
   targets: z.array(TargetReport).meta({ description: "A report for each of the model's targets, in their order." }),
   tokenizer: TokenizerReport.nullable().meta({
     description:
-      "Whether the model's tokenizer can count a short conversation with its chat template, and counts as many tokens as the container; null: the model has no tokenizer.",
+      "Whether the model's tokenizer can count a short conversation with its chat template, and counts as many tokens as the container; for a model that generates no text, a short text. null: the model has no tokenizer.",
   }),
   structured_outputs: StructuredReport.nullable().meta({
     description:

@@ -41,7 +41,8 @@ export const ModelRegistration = z.strictObject({
   }),
   embedding: Embedding.optional().meta({ description: 'Required for an embedding model, and only for one.' }),
   dialect: DialectName.default('vllm').meta({
-    description: 'The request format of its runtime: vLLM, Sluice’s own container, llama.cpp’s server or `transformers serve`.',
+    description:
+      'The request format of its runtime: vLLM, Sluice’s own container, llama.cpp’s server, `transformers serve` or Text Embeddings Inference (`tei`).',
   }),
   capabilities: Capabilities.prefault({}).meta({ description: 'The features that its runtime supports besides plain chat.' }),
   thinking_variable: ThinkingVariable.default('enable_thinking').meta({
