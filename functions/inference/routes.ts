@@ -106,6 +106,10 @@ export const createRoutes = (createClients: CreateClients): Serve => {
   return serveRoutes({
     createChatCompletion: (path) => lazy(async () => serve(path, (await import('./chat/route.ts')).chatCompletions, dependencies)),
     createCompletion: (path) => lazy(async () => serve(path, (await import('./completions/route.ts')).completions, dependencies)),
+    createEmbeddings: (path) =>
+      lazy(async () =>
+        (await import('./pooling/serve-pooling.ts')).servePooling(path, (await import('./embeddings/route.ts')).embeddings, dependencies),
+      ),
     createResponse: (path) => lazy(async () => serve(path, (await import('./responses/route.ts')).responses({ store, now }), dependencies)),
     createMessage: (path) => lazy(async () => serve(path, (await import('./messages/route.ts')).messages, dependencies)),
     countMessageTokens: (path) => lazy(async () => (await import('./messages/count.ts')).countTokens(path, dependencies)),

@@ -24,6 +24,7 @@ const RESPONSES = '/v1/responses';
 export const inferenceHostRoutes = {
   createChatCompletion: { ...inference, path: '/v1/chat/completions', scopes: both },
   createCompletion: { ...inference, path: '/v1/completions', scopes: serverlessOnly },
+  createEmbeddings: { ...inference, path: '/v1/embeddings', scopes: both },
   createMessage: { ...inference, path: MESSAGES_PATH, scopes: both },
   countMessageTokens: { ...inference, path: COUNT_TOKENS_PATH, scopes: both },
   createResponse: { ...inference, path: RESPONSES, scopes: both },
@@ -50,7 +51,7 @@ export const routesOfHost = (scope: HostScope): (InferenceHostRoute & { id: keyo
     route.scopes.includes(scope) ? [{ ...route, id: id as keyof InferenceHostRoutes }] : [],
   );
 
-export type InferenceTag = 'Inference' | 'Tokens' | 'Messages' | 'Responses' | 'Models' | 'Key';
+export type InferenceTag = 'Inference' | 'Embeddings' | 'Tokens' | 'Messages' | 'Responses' | 'Models' | 'Key';
 
 /** A route as the reference describes it. */
 export type OperationFacts = Omit<Operation<InferenceTag>, 'operationId' | 'method' | 'path'>;

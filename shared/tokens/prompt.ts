@@ -33,6 +33,8 @@ export interface ChatPrompt {
 /** Prompts that are sent to the model as they are, as text or token ids. Each is completed separately. */
 export interface TextPrompt {
   texts: (string | number[])[];
+  /** Read by the model with each of the texts, such as the query of a rerank request. */
+  pairedWith?: string;
 }
 
 export type Prompt = ChatPrompt | TextPrompt;

@@ -8,6 +8,7 @@ import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
 import { forDeployments, type Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import { type Admission, admit, type Keys, release } from '../admission/admit.ts';
 import type { Dependencies, Serve } from '../pipeline/dependencies.ts';
+import { checkTask } from '../pipeline/model-task.ts';
 import { parseRequest } from '../pipeline/parse-request.ts';
 import { ignoredHeader, resolveMaxTokens } from '../pipeline/prepare-request.ts';
 import { countRequest, type MessagesRequest } from './request.ts';
@@ -54,6 +55,7 @@ export const countTokens =
   async (event) => {
     const key = presentedKey(event, deps.host);
     const prepare = (request: MessagesRequest, model: Model): ChatPrompt => {
+      checkTask(model);
       checkMessages(request, model, resolveMaxTokens(request.body.max_tokens ?? undefined, model));
       return messagesPrompt(request, model);
     };

@@ -84,7 +84,7 @@ const toAdmission = <Request extends InferenceRequest>(
  */
 export const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   path: string,
-  route: InferenceRoute<Request, P>,
+  route: Pick<InferenceRoute<Request, P>, 'schema' | 'refersToStored' | 'mayStore' | 'ignored'>,
   deps: Dependencies,
   event: ApiEvent,
   key: PresentedKey,

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { ApiError } from '../../../shared/http/errors.ts';
-import type { Model } from '../../../shared/models/model.ts';
+import type { Model, ModelTask } from '../../../shared/models/model.ts';
 import type { ChatPrompt, Prompt } from '../../../shared/tokens/prompt.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { BodyFacts } from '../../../shared/upstream/request-body.ts';
@@ -73,6 +73,8 @@ export interface WholeReply {
  */
 export interface InferenceRoute<Request extends InferenceRequest, P extends Prompt = ChatPrompt> {
   schema: z.ZodType<Request>;
+  /** The task of the models that it can call. Default: `generate`. */
+  task?: ModelTask;
   /**
    * Reads the objects that a request refers to, after authentication and before admission. May return another request.
    * @throws 4xx

@@ -4,6 +4,7 @@ import { costNanos, type Price } from '../../../shared/prices/price.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import type { WindowRequest } from './fit-window.ts';
 import type { InferenceRequest, InferenceRoute } from './inference-route.ts';
+import { checkTask } from './model-task.ts';
 import { maxPromptTokens, measurePrompt, reservedTokens } from './prompt-size.ts';
 
 /** A request, its model and the price in force, worked out before anything is written. */
@@ -17,6 +18,8 @@ export interface PreparedRequest<P extends Prompt = Prompt> {
   choices: number;
   /** The limit of each choice. */
   maxTokens: number;
+  /** The answer is vectors or scores, for which the runtime counts no tokens. */
+  hasNoOutput?: true;
   window: WindowRequest;
   /** To reserve from the tokens-per-minute limit. */
   tokens: number;
@@ -56,14 +59,20 @@ export const ignoredHeader = (names: readonly string[]): Record<string, string> 
   return { 'x-sluice-ignored': [...listed, ...(more > 0 ? [`${more} more`] : [])].join(', ') };
 };
 
+type PreparedRoute<Request extends InferenceRequest, P extends Prompt> = Pick<
+  InferenceRoute<Request, P>,
+  'task' | 'maxTokens' | 'checkSupport' | 'choices' | 'toPrompt' | 'ignored' | 'isDocumented' | 'window'
+>;
+
 /** Prepares a valid request for its model. @throws 400 if the request asks for something that the model can't do */
 export const prepareRequest = <Request extends InferenceRequest, P extends Prompt>(
-  route: InferenceRoute<Request, P>,
+  route: PreparedRoute<Request, P>,
   request: Request,
   model: Model,
   price: Price,
   waitMs = 0,
 ): PreparedRequest<P> => {
+  checkTask(model, route.task);
   const maxTokens = resolveMaxTokens(route.maxTokens(request), model);
   route.checkSupport(request, model, maxTokens);
   const choices = route.choices(request);

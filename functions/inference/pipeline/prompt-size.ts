@@ -1,4 +1,4 @@
-import type { ChatPrompt, Prompt } from '../../../shared/tokens/prompt.ts';
+import type { ChatPrompt, Prompt, TextPrompt } from '../../../shared/tokens/prompt.ts';
 
 /** English text has about four bytes per token. Used for reservations, and if an upstream sent no count. */
 export const BYTES_PER_TOKEN = 4;
@@ -36,6 +36,10 @@ const messageBytes = ({ messages }: ChatPrompt): number =>
     0,
   );
 
+/** The bytes of a text, as its tokens are estimated: token ids count as text of their number. */
+export const textBytes = (text: TextPrompt['texts'][number]): number =>
+  typeof text === 'string' ? Buffer.byteLength(text) : text.length * BYTES_PER_TOKEN;
+
 interface PromptSize {
   // The basis of the token estimate before the model is invoked.
   bytes: number;
@@ -46,6 +50,10 @@ interface PromptSize {
   allTokens: number;
 }
 
+/** An upper bound on the tokens of one of a prompt's texts. @param pairedBytes of the text that it is paired with */
+export const maxTextTokens = (text: TextPrompt['texts'][number], pairedBytes: number): number =>
+  pairedBytes + (typeof text === 'string' ? Buffer.byteLength(text) + MESSAGE_OVERHEAD : text.length);
+
 /** Bounds a prompt's size without a tokenizer. */
 export const measurePrompt = (prompt: Prompt): PromptSize => {
   if (isChatPrompt(prompt)) {
@@ -55,9 +63,10 @@ export const measurePrompt = (prompt: Prompt): PromptSize => {
     return { bytes, longestTokens: tokens, allTokens: tokens };
   }
   const size = { bytes: 0, longestTokens: 0, allTokens: 0 };
+  const pairedBytes = prompt.pairedWith === undefined ? 0 : Buffer.byteLength(prompt.pairedWith);
   for (const text of prompt.texts) {
-    const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.length * BYTES_PER_TOKEN;
-    const tokens = typeof text === 'string' ? bytes + MESSAGE_OVERHEAD : text.length;
+    const bytes = pairedBytes + textBytes(text);
+    const tokens = maxTextTokens(text, pairedBytes);
     size.bytes += bytes;
     size.allTokens += tokens;
     size.longestTokens = Math.max(size.longestTokens, tokens);

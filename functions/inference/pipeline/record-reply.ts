@@ -16,6 +16,8 @@ type SentReply = Reply<string | ReplyBody>;
 export interface Recorder {
   /** Also collects the chunks of a stream as a whole reply, so that redaction finds text that is spread over chunks. */
   recordStream: (reply: StreamedReply, whole: WholeReply, usage: () => UpstreamUsage) => StreamedReply;
+  /** Records this content instead of the reply's body. */
+  recordContent: (content: () => unknown) => void;
   /** Makes the reply, which is logged after its last byte was sent. */
   recordReply: (makeReply: () => Promise<SentReply>) => Promise<SentReply>;
 }
@@ -36,6 +38,7 @@ export const createRecorder = (
   loadLog: () => Promise<LogPayload>,
 ): Recorder => {
   let collected: CollectedStream | undefined;
+  let replaced: (() => unknown) | undefined;
 
   // A failure is only logged, because the caller has the reply.
   const log = async (facts: Omit<SentExchange['response'], 'content'>, contentOf: () => unknown): Promise<void> => {
@@ -54,7 +57,7 @@ export const createRecorder = (
       ? {
           writeTo: async (caller) => {
             await endReply(caller, body);
-            await log({ status, stream: false, isCut: false }, () => body);
+            await log({ status, stream: false, isCut: false }, replaced ?? (() => body));
           },
           destroy: () => undefined,
         }
@@ -64,7 +67,10 @@ export const createRecorder = (
             try {
               await body.writeTo(caller);
             } finally {
-              await log({ status, stream: true, isCut: collected?.isCut() ?? false }, () => collected?.content() ?? null);
+              await log(
+                { status, stream: !replaced, isCut: collected?.isCut() ?? false },
+                replaced ?? (() => collected?.content() ?? null),
+              );
             }
           },
         };
@@ -80,6 +86,9 @@ export const createRecorder = (
           return reply.take(chunks);
         },
       };
+    },
+    recordContent: (content) => {
+      replaced = content;
     },
     recordReply: async (makeReply) => {
       const reply = await makeReply().catch((error: unknown) => toErrorReply(error, event));

@@ -43,6 +43,7 @@ const tallyOf = ({ echo }: InferenceRequest, { model, prepared }: Candidate<Prep
     most: { promptTokens: prepared.maxPromptTokens, completionTokens: prepared.choices * prepared.maxTokens },
     keepsText: model.tokenizer !== undefined,
     isEchoOnly: prepared.maxTokens === 0,
+    hasNoOutput: prepared.hasNoOutput,
     echoedCharacters: echo ? (choice) => echoedCharacters(prepared, choice) : () => 0,
     now,
   });

@@ -47,11 +47,13 @@ interface TallyFacts {
   echoedCharacters: (choice: number) => number;
   // vLLM generates and counts a token that it doesn't send.
   isEchoOnly?: boolean;
+  // The answer has no text, so that a prompt that the runtime did not count is charged by our own count.
+  hasNoOutput?: true | undefined;
   now: () => number;
 }
 
 /** Counts what an answer uses, chunk by chunk, for billing. */
-export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, isEchoOnly, now }: TallyFacts) => {
+export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, isEchoOnly, hasNoOutput, now }: TallyFacts) => {
   let usage: (UpstreamUsage & { prompt_tokens: number; completion_tokens: number }) | undefined;
   // Output followed the runtime's last count.
   let isStale = false;
@@ -116,7 +118,7 @@ export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, is
         return { promptTokens: prompt_tokens, cachedTokens, completionTokens: completion_tokens, source: 'runtime', isOvercounted };
       }
       const own = { cachedTokens: 0, source: 'estimated', isOvercounted } as const;
-      if (outputBytes === 0) return { promptTokens: 0, completionTokens: 0, ...own };
+      if (outputBytes === 0 && !hasNoOutput) return { promptTokens: 0, completionTokens: 0, ...own };
       return {
         promptTokens: Math.min(promptTokens, most.promptTokens),
         completionTokens: Math.min(completionTokens ?? estimateTokens(outputBytes), most.completionTokens),

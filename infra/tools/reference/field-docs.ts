@@ -17,6 +17,14 @@ export const fieldDocs: Readonly<Record<string, FieldDoc>> = {
     description:
       'The text to continue: a string, a list of token ids, or several of either. Choices are generated for each prompt. Token ids return 400 if the model was published without its tokenizer.',
   },
+  encoding_format: {
+    description: 'The form of the vectors: a list of numbers, or the base64 of their little-endian 32-bit floats.',
+    default: 'float',
+  },
+  dimensions: {
+    description:
+      'The length of the vectors. Only models whose vectors can be shortened accept less than their own length, which `GET /v1/models` lists; others return 400.',
+  },
   tokens: { description: 'The token ids to convert to text.' },
   temperature: { description: 'The sampling temperature. Higher values are more random; 0 always chooses the most likely token.' },
   top_p: { description: 'Samples from the most likely tokens with this total probability. 0 always chooses the most likely token.' },

@@ -2,6 +2,7 @@ import { Health } from '../../../functions/catalog/model-health.ts';
 import { keyOperation, modelOperations, responseOperations } from '../../../functions/catalog/operations.ts';
 import { chatOperation, chatParts } from '../../../functions/inference/chat/operation.ts';
 import { completionOperation } from '../../../functions/inference/completions/operation.ts';
+import { embeddingsOperation } from '../../../functions/inference/embeddings/operation.ts';
 import { messagesOperations } from '../../../functions/inference/messages/operation.ts';
 import { responseOperation } from '../../../functions/inference/responses/operation.ts';
 import { tokenizeOperations } from '../../../functions/inference/tokenize/operations.ts';
@@ -40,6 +41,7 @@ supports OPTIONS, and HEAD if it supports GET. Other methods return 405 and list
 
 const TAGS = {
   Inference: 'Generate text.',
+  Embeddings: 'Create the vectors of texts, for search and comparison.',
   Messages: 'Create messages with the Messages API of Anthropic.',
   Responses: 'Create and manage responses with the Responses API.',
   Tokens: 'Convert text to tokens and back.',
@@ -76,6 +78,7 @@ export const operations = (host: HostScope): Operation<Tag>[] => {
   const factsById: Required<OperationsById> = {
     createChatCompletion: chatOperation,
     createCompletion: completionOperation,
+    createEmbeddings: embeddingsOperation,
     createResponse: responseOperation,
     ...messagesOperations,
     ...responseOperations,

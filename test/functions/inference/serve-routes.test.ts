@@ -7,6 +7,7 @@ const answerWith = (name: string) => (path: string) => async () => ({ statusCode
 const routes = serveRoutes({
   createChatCompletion: answerWith('chat'),
   createCompletion: answerWith('completion'),
+  createEmbeddings: answerWith('vectors'),
   createResponse: answerWith('response'),
   createMessage: answerWith('message'),
   countMessageTokens: answerWith('count'),

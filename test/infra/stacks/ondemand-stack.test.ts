@@ -10,6 +10,7 @@ describe('the on-demand host', () => {
   test('streams the routes of the inference function from its own functions', () => {
     expect(streamedPaths(ondemand)).toEqual([
       'POST /v1/chat/completions',
+      'POST /v1/embeddings',
       'POST /v1/messages',
       'POST /v1/messages/count_tokens',
       'POST /v1/responses',

@@ -12,6 +12,7 @@ describe('the serverless host', () => {
       'POST /tokenize',
       'POST /v1/chat/completions',
       'POST /v1/completions',
+      'POST /v1/embeddings',
       'POST /v1/messages',
       'POST /v1/messages/count_tokens',
       'POST /v1/responses',

@@ -53,8 +53,8 @@ describe.each([
     sagemaker.answers((response) => response.end('{"data":[]}'));
     let heads = 0;
     expect(await ask(create(), undefined, () => void heads++)).toEqual({ body: '{"data":[]}' });
-    const [{ path, body, headers } = { path: '', body: '', headers: {} }] = sagemaker.received;
-    expect([path, body, headers['x-amzn-sagemaker-inference-component'], heads]).toEqual([
+    const [sent] = sagemaker.received;
+    expect([sent?.path, sent?.body, sent?.headers['x-amzn-sagemaker-inference-component'], heads]).toEqual([
       '/endpoints/e/invocations',
       '{"input":"a"}',
       'c',

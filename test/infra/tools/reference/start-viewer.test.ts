@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import { openApiDocument } from '../../../../infra/tools/reference/inference-document.ts';
-import { EXAMPLE_MODEL, START_WITH_MODELS } from '../../../../infra/tools/reference/start-viewer.ts';
+import { EXAMPLE_MODELS, START_WITH_MODELS } from '../../../../infra/tools/reference/start-viewer.ts';
 
 type Operation = {
   parameters?: { name: string; in: string; required?: boolean; example?: unknown; schema: { example?: unknown; examples?: unknown[] } }[];
@@ -31,17 +31,24 @@ const shown = async (reply: () => Promise<unknown>): Promise<unknown> => {
   });
   expect(asked).toEqual(['v1/models']);
   const { text } = (await interceptor?.({ text: JSON.stringify(document) })) ?? {};
-  const later = { text: `"${EXAMPLE_MODEL}"` };
-  expect(await interceptor?.(later)).toEqual({ text: `"${EXAMPLE_MODEL}"` });
+  const later = { text: `"${EXAMPLE_MODELS.generate}"` };
+  expect(await interceptor?.(later)).toEqual({ text: `"${EXAMPLE_MODELS.generate}"` });
   return JSON.parse(text ?? '');
 };
 
 describe('the examples that the reference shows', () => {
-  test('name a model that the host has', async () => {
-    expect(new Set(modelsOf(document))).toEqual(new Set([EXAMPLE_MODEL]));
-    const changed = await shown(async () => ({ ok: true, json: async () => ({ data: [{ id: 'my/$&"model' }, { id: 'other' }] }) }));
-    expect(new Set(modelsOf(changed))).toEqual(new Set(['my/$&"model']));
-    expect(modelsOf(changed)).toHaveLength(modelsOf(document).length);
+  test('name a model that the host has, with their task', async () => {
+    const known = new Set<string>(Object.values(EXAMPLE_MODELS));
+    expect(modelsOf(document).filter((name) => !known.has(name))).toEqual([]);
+    const data = [
+      { id: 'vectors', task: 'embed' },
+      { id: 'my/$&"model', task: 'generate' },
+      { id: 'other', task: 'generate' },
+      { id: 'ranks', task: 'rerank' },
+    ];
+    const changed = await shown(async () => ({ ok: true, json: async () => ({ data }) }));
+    const shownAs = { 'qwen3-8b': 'my/$&"model', 'bge-m3': 'vectors', 'bge-reranker-v2-m3': 'ranks' };
+    expect(modelsOf(changed)).toEqual(modelsOf(document).map((name) => shownAs[name as keyof typeof shownAs]));
   });
 
   test.each([
