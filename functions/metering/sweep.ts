@@ -42,8 +42,8 @@ export interface SweepReport {
  * Settles requests that crashed functions left in flight, so that every admitted request has exactly one event. Safe
  * to run concurrently with late settlements and other sweeps.
  *
- * | a key's entry has | then | |---|---| | an event | all its limiters are released based on it | | no event, and one of
- * the limiters that it names lacks its entry | it is undone: the request was never admitted | | no event otherwise
+ * | a key's entry has | then | |---|---| | an event | all its limiters are released based on it | | no event, and one
+ * of the limiters that it names lacks its entry | it is undone: the request was never admitted | | no event otherwise
  * | an `orphaned` event at cost 0 is queued, to be written unless the function's own settlement is queued before it |
  *
  * The key's entry decides about those of its project and its organization. If the key's entry is gone, the others were

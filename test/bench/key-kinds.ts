@@ -31,6 +31,7 @@ const KINDS: readonly Kind[] = [
   { name: 'a plain key', target: 4 },
   { name: 'a key with budgets', key: { day_budget_nanos: DOLLARS, month_budget_nanos: DOLLARS, total_budget_nanos: DOLLARS }, target: 4 },
   { name: 'a key of eight shards', key: { concurrency: 96 }, target: 4 },
+  { name: 'a key with limits for end users', key: { per_user: { requestsPerMinute: 1_000_000, monthlyBudgetNanos: DOLLARS } }, target: 6 },
   { name: "an organization's limits", organization: { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000 }, target: 7 },
   { name: "an organization's money", organization: { budgets: { month: DOLLARS }, isPrepaid: true }, target: 7 },
   { name: 'a plain key and an idempotency key', isIdempotent: true },
@@ -75,7 +76,7 @@ const measureKind = async (run: TestRun, observer: Observer, kind: Kind): Promis
         url: `${run.base_url}/v1/chat/completions`,
         headers: { authorization: `Bearer ${secret}`, ...(kind.isIdempotent && { 'idempotency-key': String(number) }) },
       },
-      shortBody(false),
+      JSON.stringify({ ...JSON.parse(shortBody(false)), ...(kind.key?.per_user && { user: 'ann' }) }),
     );
   for (let request = 0; request < WARM_UP_REQUESTS; request += 1) await call(request);
   observer.take();

@@ -12,7 +12,6 @@ import {
 import { countsMoney, type LimiterItem, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { checkOrganization } from '../../../shared/admission/item/organization.ts';
 import { deploymentMarks } from '../../../shared/admission/item/reservation-entry.ts';
-import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
 import { ownerIdOf, shardOf, wholeId } from '../../../shared/admission/item/shards.ts';
 import { type AuthenticatedKey, checkKey, isModelAllowed, REFUSAL_MS, resolveKey } from '../../../shared/admission/keys/authenticate.ts';
 import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
@@ -20,6 +19,7 @@ import type { Used } from '../../../shared/admission/plans/reservation-end.ts';
 import { endReservations, type Reservation } from '../../../shared/admission/stores/reservation.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { logError } from '../../../shared/logging/log.ts';
+import type { AdmissionRequest } from './admission-request.ts';
 import { growIfBusy } from './grow-organization.ts';
 import type { Owner } from './limit-errors.ts';
 import { checkProject, isProjectLimited } from './project.ts';
@@ -43,26 +43,6 @@ class OtherProject extends Error {
     super(`The key belongs to the project ${projectId} now.`);
     this.projectId = projectId;
   }
-}
-
-export interface AdmissionRequest {
-  key: PresentedKey;
-  model: string;
-  /** Other models that the request names, all of which the key must be allowed to use. */
-  otherModels?: readonly string[];
-  /** The ids of the deployments that can serve the request. */
-  deployments?: readonly string[];
-  requestId: string;
-  /** To reserve from the tokens-per-minute limit. */
-  tokens: number;
-  /** The maximum cost in nano-dollars; computed only if money is limited. */
-  maxCostNanos: () => bigint;
-  /** The caller's id of its end user, if the request has one. */
-  user?: string | undefined;
-  /** It costs nothing, so it counts only in its key and its organization. */
-  isFree?: true;
-  /** The key's item, if it was already authenticated for this request. */
-  authenticated?: AuthenticatedKey;
 }
 
 /** A request in flight: its reservations are durable before the upstream is called. */

@@ -5,7 +5,9 @@ import type { Limiters } from './reserve.ts';
 // A project's first budget applies after this time at the latest; later changes apply at once.
 const UNLIMITED_MS = 30_000;
 
-/** True if a project has a budget. Costs a read in 30 s per environment if it has none, and usually none if it has one. */
+/**
+ * True if a project has a budget. Costs a read in 30 s per environment if it has none, and usually none if it has one.
+ */
 export const isProjectLimited = async ({ cache, store, now }: Limiters, projectId: string): Promise<boolean> => {
   const seen = cache.get(projectId);
   // A clock can go back, and then nothing is as old as it seems.

@@ -4,7 +4,7 @@ import { isMoneyRefusal } from '../../../shared/admission/item/refusal.ts';
 import { shardId, wholeId } from '../../../shared/admission/item/shards.ts';
 import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
 import type { ApiError } from '../../../shared/http/errors.ts';
-import type { AdmissionRequest } from './admit.ts';
+import type { AdmissionRequest } from './admission-request.ts';
 import { type Owner, refusedBy } from './limit-errors.ts';
 import { knownProject } from './project.ts';
 import type { Limiters, RefusedBy, RequestedAmounts } from './reserve.ts';

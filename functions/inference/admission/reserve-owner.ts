@@ -13,7 +13,7 @@ const knownOf = async ({ cache, store, now }: Limiters, limiterId: string): Prom
   return { item, isExact: true };
 };
 
-/** The owner of limits that several keys share: an organization or a project. */
+// An organization or a project.
 interface SharedOwner {
   ownerId: string;
   /** The id of the limiter in which the request's key has reserved it. */

@@ -27,7 +27,7 @@ const pauseOf = (keyId: string): string => `new users of ${keyId}`;
 const refuseNewUsers = ({ now }: Limiters): TooManyNewUsers =>
   new TooManyNewUsers(MAX_NEW_USERS_PER_MINUTE, MINUTE_MS - (now() % MINUTE_MS));
 
-/** The limiter of a user who has none yet. Counted first: after a crash, one user less can be added in that minute. */
+// The user is counted first: after a crash, one less can be added in that minute.
 const createUser = async (limiters: Limiters, id: string, keyId: string): Promise<LimiterItem> => {
   const { store, cache, now } = limiters;
   const deleteAt = userDeletedAt(now());
@@ -47,7 +47,10 @@ export const rememberedByUser = (
   userHash: string,
 ): RefusedBy<LimiterItem> | undefined => remembered(limiters, idOf(key, userHash), amounts, (item) => withUserLimits(item, key));
 
-/** True if this environment knows that no more users can be added to the key in this minute, and doesn't know this one. */
+/**
+ * True if this environment knows that no more users can be added to the key in this minute, and doesn't know this
+ * one.
+ */
 export const canBeTooNew = ({ cache, now }: Limiters, key: KeyItem, userHash: string): boolean =>
   cache.isPaused(pauseOf(ownerIdOf(key.id)), now()) && !cache.get(idOf(key, userHash))?.item;
 

@@ -49,7 +49,10 @@ export interface RequestedReservation<Item extends LimiterItem> {
   linkOf: (item: Item) => Entry['link'];
   /** The deployment of the request, as the entry names it. */
   deployment?: string | undefined;
-  /** The end user and the project in whose limiters the request is reserved next, from the item that the write verifies. */
+  /**
+   * The end user and the project in whose limiters the request is reserved next, from the item that the write
+   * verifies.
+   */
   chainOf?: (item: Item) => Pick<Entry, 'user' | 'project'>;
   /** When DynamoDB may delete the item; default: never. */
   deleteAt?: number;

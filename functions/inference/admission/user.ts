@@ -9,12 +9,15 @@ import { InvalidRequest } from '../../../shared/http/errors.ts';
 // 96 bits: entries of requests in flight have it, and each byte of an item costs.
 const HASH_CHARACTERS = 16;
 
-/** The hash by which the limiter of an end user is named. It differs from key to key, and doesn't contain the user's id. */
+/**
+ * The hash by which the limiter of an end user is named. It differs from key to key, and doesn't contain the user's
+ * id.
+ */
 export const userHashOf = (keyId: string, user: string): string =>
   hash('sha256', `${keyId}\n${user.toWellFormed()}`, 'base64url').slice(0, HASH_CHARACTERS);
 
-/** 400: the key has limits for each end user, and the request names none. */
-export class UserRequired extends InvalidRequest {
+// 400: the key has limits for each end user, and the request names none.
+class UserRequired extends InvalidRequest {
   constructor() {
     super({
       param: 'user',
@@ -41,8 +44,8 @@ const toLimits = ({ requestsPerMinute, tokensPerMinute, concurrency, monthlyBudg
 });
 
 /**
- * An end user's limiter with the limits that its key gives each user now. The stored one has only counts, so a change of
- * the key applies to all users at once.
+ * An end user's limiter with the limits that its key gives each user now. The stored one has only counts, so a
+ * change of the key applies to all users at once.
  */
 export const withUserLimits = (item: LimiterItem, key: KeyItem): LimiterItem => {
   const { set, remove } = limitConfiguration(toLimits(userLimitsOf(key) ?? {}));
@@ -52,8 +55,8 @@ export const withUserLimits = (item: LimiterItem, key: KeyItem): LimiterItem => 
 };
 
 /**
- * When the limiter of an end user may be deleted, in seconds since the epoch: at the end of the next month. By then, its
- * month no longer counts, and every settlement that was queued has been made.
+ * When the limiter of an end user may be deleted, in seconds since the epoch: at the end of the next month. By then,
+ * its month no longer counts, and every settlement that was queued has been made.
  */
 export const userDeletedAt = (nowMs: number): number => {
   const now = new Date(nowMs);

@@ -28,7 +28,7 @@ const ownersOf = (key: KeyItem, { user, project, link }: Entry): string[] => [
   ...(link === false ? [] : [key.org]),
 ];
 
-/** The reservations of a request in flight. `isComplete`: all that its key's entry names, so the request was admitted. */
+/** Reservations of a request. `isComplete`: all that its key's entry names exist, so the request was admitted. */
 export interface FoundReservations {
   reservations: Reservation[];
   isComplete: boolean;

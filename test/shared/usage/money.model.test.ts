@@ -18,8 +18,7 @@ import { type CrashPoint, crashingStores, WRITES } from '../../support/faults/cr
 import { Crash } from '../../support/faults/unreliable-database.ts';
 import { forgetfulCache, makeKey } from '../../support/fixtures/callers.ts';
 import { eventOf } from '../../support/fixtures/completed-event.ts';
-import { limitOrganization } from '../../support/fixtures/limit-organization.ts';
-import { limitProject } from '../../support/fixtures/limit-project.ts';
+import { limitOrganization, limitProject } from '../../support/fixtures/limit-organization.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 import { sweepNow } from '../../support/fixtures/sweep-now.ts';
 import { sized } from '../../support/sized.ts';

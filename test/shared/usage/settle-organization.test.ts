@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { userHashOf } from '../../../functions/inference/admission/user.ts';
 import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { type LimiterItem, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { nextToSplit, shardId } from '../../../shared/admission/item/shards.ts';
 import { epochOf } from '../../../shared/admission/item/sweep-epoch.ts';
+import { userLimiterId } from '../../../shared/admission/item/user-limiter.ts';
 import { planSplit } from '../../../shared/admission/plans/split-shard.ts';
 import { createLimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
@@ -13,7 +15,7 @@ import { startTestDatabase, type TestDatabase } from '../../support/emulators/da
 import { Crash, Unreachable, unreliable } from '../../support/faults/unreliable-database.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/fixtures/callers.ts';
 import { eventOf } from '../../support/fixtures/completed-event.ts';
-import { limitOrganization } from '../../support/fixtures/limit-organization.ts';
+import { limitOrganization, limitProject } from '../../support/fixtures/limit-organization.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 import { sweepNow } from '../../support/fixtures/sweep-now.ts';
 
@@ -45,13 +47,24 @@ const sweepAt = (nowMs: number) =>
     database: database.database,
   });
 
-test.each([1, 2, 3])('run %i: an organization’s ledger equals the sum of the events, despite crashes and moved money', async (seed) => {
+const USERS = ['ann', 'bob', 'cleo'];
+
+test.each([
+  [1, 'an organization’s ledger equals', false],
+  [2, 'an organization’s ledger equals', false],
+  [3, 'an organization’s ledger equals', false],
+  [4, 'the ledgers of an organization, a project and its end users equal', true],
+  [5, 'the ledgers of an organization, a project and its end users equal', true],
+])('run %i: %s the sum of the events, despite crashes and moved money', async (seed, _, hasChain) => {
   const random = seededRandom(seed);
   const start = START + (100 + seed) * 24 * 60 * MINUTE_MS;
   let now = start;
   await database.limiters.markSwept(epochOf(start) - 1);
   const org = newId('organization');
-  const key = await makeKey(database.limiters, { org });
+  const project = newId('project');
+  const chain = { project_id: project, per_user: { concurrency: 9, monthlyBudgetNanos: BUDGET } };
+  const key = await makeKey(database.limiters, { org, ...(hasChain && chain) });
+  await limitProject(database.limiters, project, org, { month: BUDGET });
   await limitOrganization(database.limiters, org, { budgets: { month: BUDGET }, isPrepaid: true });
   await database.limiters.addGrant(org, 1, CREDIT);
   const { cache } = makeCaller(database.limiters, () => now);
@@ -61,7 +74,7 @@ test.each([1, 2, 3])('run %i: an organization’s ledger equals the sum of the e
     let at = random() < 0.4 ? Math.floor(random() * 14) : Number.POSITIVE_INFINITY;
     const bad = unreliable(database.database, { random, lostRequests: 0.08, lostReplies: 0.08, crash: () => at-- === 0 });
     const keys = { store: createLimiterStore(bad, database.tables.Keys as string), cache, now: () => now };
-    const result = await attempt(keys, key, 1, newRequestId(now), BigInt(Math.floor(random() * 900)));
+    const result = await attempt(keys, key, 1, newRequestId(now), BigInt(Math.floor(random() * 900)), USERS[Math.floor(random() * 3)]);
     if (!isAdmitted(result)) {
       if (result instanceof Crash || result instanceof Unreachable) crashes++;
       return;
@@ -80,6 +93,19 @@ test.each([1, 2, 3])('run %i: an organization’s ledger equals the sum of the e
     const parent = await database.limiters.get(shardId(org, nextToSplit(shards, 1)[0] as number));
     const plan = shards < 7 ? planSplit(parent as LimiterItem, shardId(org, shards), now) : undefined;
     if (plan) await database.limiters.split(org, [plan], shards);
+  };
+  // An entry of a user that was written too late is ended by the next rejected request.
+  const readUser = async (user: string): Promise<LimiterItem> => {
+    const later = makeCaller(database.limiters, () => now + 2 * MAX_IN_FLIGHT_MS);
+    expect(await attempt(later, key, 1, newRequestId(now), BUDGET + 1n, user)).toMatchObject({ status: 429, param: 'user' });
+    return (await database.limiters.get(userLimiterId(key.keyId, userHashOf(key.keyId, user)))) as LimiterItem;
+  };
+  const checkChain = async (): Promise<void> => {
+    const { spent = 0, fl } = (await database.limiters.whole(org)) as LimiterItem;
+    expect(await database.limiters.whole(project)).toMatchObject({ spent, fl });
+    const users = await Promise.all(USERS.map(readUser));
+    expect(users.map((user) => user.fl)).toEqual([{}, {}, {}]);
+    expect(users.reduce((sum, user) => sum + BigInt(user.spent ?? 0), 0n)).toBe(BigInt(spent));
   };
   for (let batch = 0; batch < BATCHES; batch++) {
     await Promise.all([split(), ...Array.from({ length: 12 }, one)]);
@@ -103,6 +129,7 @@ test.each([1, 2, 3])('run %i: an organization’s ledger equals the sum of the e
   expect((await database.limiters.get(key.keyId))?.fl).toEqual({});
   expect(BigInt(whole?.avail ?? 0)).toBe(CREDIT - spent);
   expect(BigInt(whole?.spent ?? 0)).toBe(spent);
+  if (hasChain) await checkChain();
   expect(shardsOf((await database.limiters.get(org)) as LimiterItem)).toBeGreaterThan(3);
   expect(crashes).toBeGreaterThan(20);
 });

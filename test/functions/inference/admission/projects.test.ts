@@ -4,8 +4,7 @@ import { readAllShards } from '../../../../shared/admission/stores/reservation.t
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/fixtures/callers.ts';
-import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
-import { limitProject } from '../../../support/fixtures/limit-project.ts';
+import { limitOrganization, limitProject } from '../../../support/fixtures/limit-organization.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 
 const START = Date.UTC(2026, 10, 26, 12);

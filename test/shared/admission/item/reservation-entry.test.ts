@@ -11,8 +11,15 @@ const AnyEntry: fc.Arbitrary<Entry> = fc
     isFromCredit: fc.boolean(),
     link: fc.oneof(fc.boolean(), fc.constant('key_1')),
     deployment: fc.option(fc.constant(deploymentMarks([newId('deployment')])), { nil: undefined }),
+    user: fc.option(fc.constant('0123456789abcdef'), { nil: undefined }),
+    project: fc.option(fc.constant(newId('project')), { nil: undefined }),
   })
-  .map(({ deployment, ...entry }) => ({ ...entry, ...(deployment !== undefined && { deployment }) }));
+  .map(({ deployment, user, project, ...entry }) => ({
+    ...entry,
+    ...(deployment !== undefined && { deployment }),
+    ...(user !== undefined && { user }),
+    ...(project !== undefined && { project }),
+  }));
 
 test('reads an entry as it was stored', () => {
   fc.assert(fc.property(AnyEntry, (entry) => expect(readEntry(storedEntry(entry))).toEqual(entry)));

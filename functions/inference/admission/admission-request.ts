@@ -1,0 +1,23 @@
+import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
+import type { AuthenticatedKey } from '../../../shared/admission/keys/authenticate.ts';
+
+/** A request to admit. */
+export interface AdmissionRequest {
+  key: PresentedKey;
+  model: string;
+  /** Other models that the request names, all of which the key must be allowed to use. */
+  otherModels?: readonly string[];
+  /** The ids of the deployments that can serve the request. */
+  deployments?: readonly string[];
+  requestId: string;
+  /** To reserve from the tokens-per-minute limit. */
+  tokens: number;
+  /** The maximum cost in nano-dollars; computed only if money is limited. */
+  maxCostNanos: () => bigint;
+  /** The caller's id of its end user, if the request has one. */
+  user?: string | undefined;
+  /** It costs nothing, so it counts only in its key and its organization. */
+  isFree?: true;
+  /** The key's item, if it was already authenticated for this request. */
+  authenticated?: AuthenticatedKey;
+}
