@@ -187,3 +187,19 @@ describe('a deprecation', () => {
     expect(() => ModelUpdate.parse({ deprecation: { deprecated_at: 2, sunset_at: 1 } })).toThrow('not before deprecated_at');
   });
 });
+
+describe('the fallbacks of a model', () => {
+  test('are other models of its pool, and are shown, changed and audited', async () => {
+    const [{ name }, { name: other }] = [await managed.register(), await managed.register()];
+    expect(await update(name, { fallbacks: [other] })).toMatchObject({ fallbacks: [other] });
+    expect(await retrieve(name)).toMatchObject({ fallbacks: [other] });
+    expect((await managed.log(null, name))[0]).toMatchObject({ action: 'model.updated' });
+    expect(await update(name, { fallbacks: [] })).toMatchObject({ fallbacks: [] });
+  });
+
+  test('are rejected if they are unknown, the model itself, or named twice', async () => {
+    const [{ name }, { name: other }] = [await managed.register(), await managed.register()];
+    for (const [index, fallbacks] of [['nobody'], [other, name], [other, other]].entries())
+      await expect(update(name, { fallbacks })).rejects.toMatchObject({ status: 400, param: `fallbacks.${Math.min(index, 1)}` });
+  });
+});
