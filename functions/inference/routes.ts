@@ -103,6 +103,8 @@ export const createRoutes = (createClients: CreateClients): Serve => {
   const clients = createClients({ readItem: createItemReader(IN_FLIGHT) });
   const dependencies = createDependencies(clients);
   const store = createResponseStore(clients.database, environmentVariable('RESPONSES_TABLE'), now);
+  const rerankWith = (path: string): Serve =>
+    lazy(async () => (await import('./pooling/serve-pooling.ts')).servePooling(path, (await import('./rerank/route.ts')).rerank, dependencies));
   return serveRoutes({
     createChatCompletion: (path) => lazy(async () => serve(path, (await import('./chat/route.ts')).chatCompletions, dependencies)),
     createCompletion: (path) => lazy(async () => serve(path, (await import('./completions/route.ts')).completions, dependencies)),
@@ -110,6 +112,8 @@ export const createRoutes = (createClients: CreateClients): Serve => {
       lazy(async () =>
         (await import('./pooling/serve-pooling.ts')).servePooling(path, (await import('./embeddings/route.ts')).embeddings, dependencies),
       ),
+    createRerank: rerankWith,
+    createRerankV2: rerankWith,
     createResponse: (path) => lazy(async () => serve(path, (await import('./responses/route.ts')).responses({ store, now }), dependencies)),
     createMessage: (path) => lazy(async () => serve(path, (await import('./messages/route.ts')).messages, dependencies)),
     countMessageTokens: (path) => lazy(async () => (await import('./messages/count.ts')).countTokens(path, dependencies)),

@@ -25,11 +25,13 @@ export const metricNames = {
 const CLIENT_PROVIDER = 'aws.sagemaker';
 const SERVER_PROVIDER = 'sluice';
 
-const { createChatCompletion, createCompletion, createEmbeddings, createMessage, createResponse } = inferenceHostRoutes;
+const { createChatCompletion, createCompletion, createEmbeddings, createMessage, createRerank, createRerankV2, createResponse } = inferenceHostRoutes;
 const OPERATIONS: ReadonlyMap<string, string> = new Map([
   [createChatCompletion.path, 'chat'],
   [createCompletion.path, 'text_completion'],
   [createEmbeddings.path, 'embeddings'],
+  [createRerank.path, 'rerank'],
+  [createRerankV2.path, 'rerank'],
   // Responses and messages are converted to chat completions.
   [createResponse.path, 'chat'],
   [createMessage.path, 'chat'],

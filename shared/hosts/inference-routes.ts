@@ -25,6 +25,8 @@ export const inferenceHostRoutes = {
   createChatCompletion: { ...inference, path: '/v1/chat/completions', scopes: both },
   createCompletion: { ...inference, path: '/v1/completions', scopes: serverlessOnly },
   createEmbeddings: { ...inference, path: '/v1/embeddings', scopes: both },
+  createRerank: { ...inference, path: '/v1/rerank', scopes: both },
+  createRerankV2: { ...inference, path: '/v2/rerank', scopes: both },
   createMessage: { ...inference, path: MESSAGES_PATH, scopes: both },
   countMessageTokens: { ...inference, path: COUNT_TOKENS_PATH, scopes: both },
   createResponse: { ...inference, path: RESPONSES, scopes: both },

@@ -30,6 +30,7 @@ export const prefixes = {
   completion: 'cmpl-',
   response: 'resp_',
   message: 'msg_',
+  rerank: 'rerank-',
   functionCall: 'fc_',
   reasoning: 'rs_',
   toolUse: 'toolu_',

@@ -45,6 +45,8 @@ export class BrokenAtWork extends UpstreamFailed {
 const VALIDATED_BY_RUNTIME =
   /\b(?:logit_bias|allowed_token_ids|stop_token_ids|bad_words|min_tokens|max_tokens|top_logprobs|logprobs|temperature|top_p|top_k|min_p|repetition_penalty|presence_penalty|frequency_penalty|response_format|tool_choice|tools|seed)\b/;
 
+// Of vLLM and llama.cpp, then of Text Embeddings Inference.
+const TOO_LONG = /maximum context length|must have less than \d+ tokens/i;
 // Runtimes advise this when a request does not fit the window.
 const ADVICE = /\.?\s*(?:Please reduce [^.]*\.?)?$/;
 const fitAdvice = (names: FieldNames): string => `. Shorten the ${nameOf('messages', names)} or lower ${nameOf('max_tokens', names)}.`;
@@ -53,7 +55,7 @@ const fitAdvice = (names: FieldNames): string => `. Shorten the ${nameOf('messag
 export class RefusedByModel extends ApiError {
   /** @param named null: the message is about several fields; by default, about the first one that it names */
   constructor(message: string, names: FieldNames = {}, named?: null) {
-    const isTooLong = /maximum context length/i.test(message);
+    const isTooLong = TOO_LONG.test(message);
     const field = named === null ? undefined : isTooLong ? 'messages' : VALIDATED_BY_RUNTIME.exec(message)?.[0];
     super({
       status: 400,
@@ -75,10 +77,10 @@ export class MistranslatedRequest extends Error {
   }
 }
 
-// vLLM's messages for schema errors, and fields that only we set: we sent a body that we should have rejected. A chat
+// vLLM's messages for schema errors, fields and batches that only we set: we sent a body that we should have rejected. A chat
 // body with a wrong type is taken for a completion without a prompt, since no type of a completion is wrong.
 const OUR_FAULTS =
-  /Cannot find suitable handler for request|^\d+ validation errors?:|Either prompt or prompt_embeds must be provided|\b(?:cache_salt|request_id|stream_options)\b/;
+  /maximum allowed batch size|Cannot find suitable handler for request|^\d+ validation errors?:|Either prompt or prompt_embeds must be provided|\b(?:cache_salt|request_id|stream_options)\b/;
 const BROKEN = new Set(['ECONNRESET', 'EPIPE']);
 const NO_CAPACITY = /no capacity/i;
 // An endpoint or an inference component that is still being created, or was deleted.

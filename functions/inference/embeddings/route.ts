@@ -1,6 +1,7 @@
 import type { PoolingReply, PoolingRoute } from '../pooling/pooling-route.ts';
 import { EmbeddingsRequest, ignoredEmbeddingsFields, inputName, inputsOf, isEmbeddingsField } from './request.ts';
 import { checkEmbeddings } from './support.ts';
+import { teiEmbeddings } from './tei-embeddings.ts';
 import { type Vector, writeVector } from './vector.ts';
 import { vllmEmbeddings } from './vllm-embeddings.ts';
 
@@ -25,7 +26,7 @@ export const embeddings: PoolingRoute<EmbeddingsRequest, Vector> = {
   isDocumented: isEmbeddingsField,
   toPrompt: (request) => ({ texts: inputsOf(request) }),
   nameOf: inputName,
-  dialectOf: () => vllmEmbeddings,
+  dialectOf: ({ dialect }) => (dialect === 'tei' ? teiEmbeddings : vllmEmbeddings),
   // They would take most of a payload log, and say nothing to a reader.
   logsResults: false,
   write: writeEmbeddings,

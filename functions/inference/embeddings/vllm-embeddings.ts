@@ -10,7 +10,7 @@ const MAX_INPUTS_PER_CALL = 64;
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 const BASE64_BYTES_PER_DIMENSION = 16 / 3;
 
-const dimensionsOf = ({ dimensions }: EmbeddingsRequest, { embedding }: Model): number => {
+export const dimensionsOf = ({ dimensions }: EmbeddingsRequest, { embedding }: Model): number => {
   const length = dimensions ?? embedding?.dimensions;
   if (length === undefined) throw new Error('A model for embeddings has no dimensions.');
   return length;

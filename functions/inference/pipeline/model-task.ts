@@ -5,7 +5,7 @@ import type { Model, ModelTask } from '../../../shared/models/model.ts';
 const ROUTES: Readonly<Record<ModelTask, string>> = {
   generate: `generates text. Send the request to ${inferenceHostRoutes.createChatCompletion.path}`,
   embed: `creates embeddings. Send the request to ${inferenceHostRoutes.createEmbeddings.path}`,
-  rerank: 'ranks documents. Send the request to /v1/rerank',
+  rerank: `ranks documents. Send the request to ${inferenceHostRoutes.createRerank.path}`,
 };
 
 // The model can't do what the route does: 400 that names the model's own route.

@@ -4,6 +4,7 @@ import { chatOperation, chatParts } from '../../../functions/inference/chat/oper
 import { completionOperation } from '../../../functions/inference/completions/operation.ts';
 import { embeddingsOperation } from '../../../functions/inference/embeddings/operation.ts';
 import { messagesOperations } from '../../../functions/inference/messages/operation.ts';
+import { rerankOperations } from '../../../functions/inference/rerank/operation.ts';
 import { responseOperation } from '../../../functions/inference/responses/operation.ts';
 import { tokenizeOperations } from '../../../functions/inference/tokenize/operations.ts';
 import type { HostScope } from '../../../shared/hosts/host.ts';
@@ -41,7 +42,7 @@ supports OPTIONS, and HEAD if it supports GET. Other methods return 405 and list
 
 const TAGS = {
   Inference: 'Generate text.',
-  Embeddings: 'Create the vectors of texts, for search and comparison.',
+  Embeddings: 'Create the vectors of texts, for search and comparison, and rank documents.',
   Messages: 'Create messages with the Messages API of Anthropic.',
   Responses: 'Create and manage responses with the Responses API.',
   Tokens: 'Convert text to tokens and back.',
@@ -79,6 +80,7 @@ export const operations = (host: HostScope): Operation<Tag>[] => {
     createChatCompletion: chatOperation,
     createCompletion: completionOperation,
     createEmbeddings: embeddingsOperation,
+    ...rerankOperations,
     createResponse: responseOperation,
     ...messagesOperations,
     ...responseOperations,

@@ -8,6 +8,8 @@ const routes = serveRoutes({
   createChatCompletion: answerWith('chat'),
   createCompletion: answerWith('completion'),
   createEmbeddings: answerWith('vectors'),
+  createRerank: answerWith('ranking'),
+  createRerankV2: answerWith('ranking'),
   createResponse: answerWith('response'),
   createMessage: answerWith('message'),
   countMessageTokens: answerWith('count'),
@@ -21,6 +23,7 @@ describe('serveRoutes', () => {
     ['/tokenize', '/tokenize', 'tokens'],
     ['/v1/completions', '/v1/completions', 'completion'],
     ['/v1/messages/count_tokens', '/v1/messages/count_tokens', 'count'],
+    ['/v2/rerank', '/v2/rerank', 'ranking'],
     ['/tokenize', '/tokenize/', 'tokens'],
     ['/v1/completions', '/base/path/v1/completions', 'completion'],
   ])('serves the resource %s with its own route, even if the path is %s', async (resource, path, expected) => {

@@ -151,6 +151,7 @@ describe('the spans of a request', () => {
     ['/v1/completions', 'text_completion'],
     ['/v1/responses', 'chat'],
     ['/v1/messages', 'chat'],
+    ['/v2/rerank', 'rerank'],
   ])('have a call to the model for %s, with the operation %s', (route, operation) => {
     const [, client] = spansOf(chatEvent({ route })) as [OtlpSpan, OtlpSpan];
     expect(attributesOf(client.attributes)).toMatchObject({ 'gen_ai.operation.name': operation });

@@ -13,7 +13,9 @@ describe('the on-demand host', () => {
       'POST /v1/embeddings',
       'POST /v1/messages',
       'POST /v1/messages/count_tokens',
+      'POST /v1/rerank',
       'POST /v1/responses',
+      'POST /v2/rerank',
     ]);
     expect(namesOfFunctions(ondemand)).toEqual(['ondemand-catalog', 'ondemand-inference']);
     for (const SLUICE_FUNCTION of ['ondemand-inference', 'ondemand-catalog'])

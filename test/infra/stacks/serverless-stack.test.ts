@@ -15,7 +15,9 @@ describe('the serverless host', () => {
       'POST /v1/embeddings',
       'POST /v1/messages',
       'POST /v1/messages/count_tokens',
+      'POST /v1/rerank',
       'POST /v1/responses',
+      'POST /v2/rerank',
     ]);
     expect(namesOfFunctions(serverless)).toEqual(['catalog', 'inference', 'metering', 'payloads', 'refusals', 'rollup', 'tokenizer']);
   });

@@ -1,6 +1,7 @@
 import { embeddings } from '../../../../functions/inference/embeddings/route.ts';
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
 import type { Dependencies, Serve } from '../../../../functions/inference/pipeline/dependencies.ts';
+import type { PoolingRequest, PoolingRoute } from '../../../../functions/inference/pooling/pooling-route.ts';
 import { servePooling } from '../../../../functions/inference/pooling/serve-pooling.ts';
 import { createTargetHealth } from '../../../../functions/inference/targets/target-health.ts';
 import { createLimiterStore } from '../../../../shared/admission/stores/limiter-store.ts';
@@ -50,9 +51,9 @@ export const vllmReply = ({ input, dimensions }: SentBody): Record<string, unkno
 });
 
 /** An upstream that answers each call with an object, or the text of a body. */
-export const repliesWith = (reply: (sent: SentBody, invocation: Invocation) => unknown): Invoke =>
+export const repliesWith = <Sent = SentBody>(reply: (sent: Sent, invocation: Invocation) => unknown): Invoke =>
   async function* (invocation) {
-    const answer = await reply(JSON.parse(invocation.body) as SentBody, invocation);
+    const answer = await reply(JSON.parse(invocation.body) as Sent, invocation);
     yield [{ body: Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer)) }];
   };
 
@@ -70,8 +71,13 @@ const models: Record<string, Partial<NewModel>> = {
   m: {},
 };
 
-/** The route for embeddings over real tables. */
-export const startEmbeddings = async () => {
+/** A route for vectors or scores over real tables. @param model of requests that name none */
+export const startPooling = async <Request extends PoolingRequest, Result>(
+  path: string,
+  route: PoolingRoute<Request, Result>,
+  models: Record<string, Partial<NewModel>>,
+  model: string,
+) => {
   const database = await startTestDatabase();
   for (const [name, fields] of Object.entries(models))
     await database.models.put(SERVERLESS_POOL, {
@@ -100,7 +106,7 @@ export const startEmbeddings = async () => {
       settlements: noQueue,
       tokenizer: noTokenizer,
       invoke: () => {
-        throw new Error('Embeddings are not streamed.');
+        throw new Error('The reply is not streamed.');
       },
       invokeWhole: (invocation) => {
         sent.push(JSON.parse(invocation.body) as SentBody);
@@ -114,14 +120,13 @@ export const startEmbeddings = async () => {
       now: Date.now,
       ...change,
     };
-    const { path } = inferenceHostRoutes.createEmbeddings;
-    const respond = servePooling(path, embeddings, deps);
+    const respond = servePooling(path, route, deps);
     const eventOf = (body: unknown, headers: Record<string, string> = {}): ApiEvent =>
       ({
         headers: { Authorization: `Bearer ${secret}`, ...headers },
         path,
         resource: path,
-        body: typeof body === 'string' ? body : JSON.stringify({ model: 'e', ...(body as object) }),
+        body: typeof body === 'string' ? body : JSON.stringify({ model, ...(body as object) }),
         requestContext: {},
         requestId: newRequestId(Date.now()),
         receivedAtMs: Date.now(),
@@ -134,6 +139,9 @@ export const startEmbeddings = async () => {
   };
   return { setUp, close: database.close };
 };
+
+/** The route for embeddings over real tables. */
+export const startEmbeddings = () => startPooling(inferenceHostRoutes.createEmbeddings.path, embeddings, models, 'e');
 
 /** A whole reply, however it is written. */
 export const bodyOf = async (reply: Awaited<ReturnType<Serve>>): Promise<Record<string, unknown>> =>

@@ -33,6 +33,8 @@ const PUBLIC = ['GET /health', 'GET /version', 'GET /openapi.json', 'GET /docs']
 const OF_END_USER = [
   'POST /v1/chat/completions',
   'POST /v1/embeddings',
+  'POST /v1/rerank',
+  'POST /v2/rerank',
   'POST /v1/messages',
   'POST /v1/messages/count_tokens',
   'POST /v1/responses',
