@@ -18,7 +18,12 @@ export const REASONING_COMPONENT = 'sluice-tiny-reasoning-1';
 /** The models that embed texts and rerank documents, each behind an endpoint with a component named like this. */
 export const EMBEDDING_MODEL = 'sluice-tiny-embed';
 export const RERANK_MODEL = 'sluice-tiny-rerank';
-/** Returns the component of the endpoint of one of these models. */
+/** Endpoints that answer as containers of Text Embeddings Inference with these models do, and their paths. */
+export const TEXT_EMBEDDINGS_ENDPOINTS = [
+  [`${EMBEDDING_MODEL}-tei`, '/tei/embed'],
+  [`${RERANK_MODEL}-tei`, '/tei/rerank'],
+] as const;
+/** Returns the component of one of these endpoints. */
 export const poolingComponent = (model: string): string => `${model}-1`;
 const CONTEXT_WINDOW_TOKENS = 8_192;
 

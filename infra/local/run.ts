@@ -13,6 +13,7 @@ import {
   REASONING_COMPONENT,
   REASONING_MODEL,
   RERANK_MODEL,
+  TEXT_EMBEDDINGS_ENDPOINTS,
 } from './container.ts';
 import { createTables, withoutStream } from './dynamodb/tables.ts';
 import { createEventBus, type EventBus } from './event-bus.ts';
@@ -113,7 +114,8 @@ export interface LocalRun {
   containerUrl: string;
   /**
    * SageMaker endpoints by name, read for each request: `sluice-tiny` and, with our own container,
-   * `sluice-tiny-reasoning`, `sluice-tiny-embed` and `sluice-tiny-rerank`.
+   * `sluice-tiny-reasoning`, `sluice-tiny-embed` and `sluice-tiny-rerank`, of which the last two also exist with the
+   * suffix `-tei`.
    */
   endpoints: Map<string, ContainerTarget>;
   /** Invokes a function by its short name and returns its parsed result. */
@@ -157,6 +159,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   if (container) {
     endpoints.set(REASONING_MODEL, { ...target, component: REASONING_COMPONENT });
     for (const model of [EMBEDDING_MODEL, RERANK_MODEL]) endpoints.set(model, { ...target, component: poolingComponent(model) });
+    for (const [model, path] of TEXT_EMBEDDINGS_ENDPOINTS) endpoints.set(model, { ...target, path, component: poolingComponent(model) });
   }
   const startFunction: FunctionSet['start'] = (...invocation) => serving.promise.then(() => functions.start(...invocation));
   const later = createAsyncInvocations(startFunction, log);

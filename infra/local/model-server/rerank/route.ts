@@ -23,7 +23,7 @@ export const replyToRerank = async (context: ServingContext, request: RerankRequ
       return { index, document, relevance_score: request.use_activation === false ? logit : sigmoid(logit) };
     })
     .sort((a, b) => b.relevance_score - a.relevance_score || a.index - b.index);
-  const { id } = createReplyHead('rerank', model, request.request_id);
+  const { id } = createReplyHead('score', model, request.request_id);
   const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
   await sendPooled(exchange, { id, model, usage, results: results.slice(0, request.top_n || documents.length) });
 };

@@ -23,7 +23,7 @@ describe('a rerank request', () => {
     const tokens = documents.reduce((sum, document) => sum + countOf(query) + countOf(document) + 3, 0);
     const reply = await rerank({}, path);
     expect(reply).toEqual({
-      id: expect.stringMatching(/^rerank-/),
+      id: expect.stringMatching(/^score-/),
       model,
       usage: { prompt_tokens: tokens, total_tokens: tokens },
       results: expect.arrayContaining([
