@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Limits, UserLimits } from '../../../shared/admission/item/limits.ts';
+import type { BudgetPeriod, Limits, UserLimits } from '../../../shared/admission/item/limits.ts';
 import { Dollars, dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 
 const requests_per_minute = z.int().min(0).max(1_000_000);
@@ -77,20 +77,25 @@ interface ApiKeyLimits {
   budgets: z.output<typeof KeyBudgets>;
 }
 
+/** Converts budgets from dollars. */
+export const toBudgets = (wire: { [Period in BudgetPeriod]?: string | null }): Limits['budgets'] => {
+  const budgets: Limits['budgets'] = {};
+  for (const [period, dollars] of Object.entries(wire)) {
+    const nanos = dollars === null ? undefined : nanosOf(dollars);
+    if (nanos !== undefined) budgets[period as BudgetPeriod] = nanos;
+  }
+  return budgets;
+};
+
 /** Converts the wire limits of an API key or an organization. */
 export const toLimits = (wire: ApiKeyLimits | AppliedLimits): Limits => {
   const isKey = 'limits' in wire;
   const rates = isKey ? wire.limits : wire;
-  const budgets: Limits['budgets'] = {};
-  for (const [period, dollars] of Object.entries(isKey ? wire.budgets : { month: wire.month_budget })) {
-    const nanos = dollars === null ? undefined : nanosOf(dollars);
-    if (nanos !== undefined) budgets[period as keyof typeof budgets] = nanos;
-  }
   return {
     requestsPerMinute: rates.requests_per_minute ?? Number.POSITIVE_INFINITY,
     tokensPerMinute: rates.tokens_per_minute ?? Number.POSITIVE_INFINITY,
     concurrency: rates.concurrency,
-    budgets,
+    budgets: toBudgets(isKey ? wire.budgets : { month: wire.month_budget }),
     isPrepaid: !isKey && wire.prepaid,
   };
 };

@@ -25,7 +25,7 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 
 /**
- * Plans the writes that replace all limits of an organization and its status, on all of its shards. They fail with
+ * Plans the writes that replace all limits of an organization or a project and its status, on all of its shards. They fail with
  * ChangedMeanwhile if a shard counts too much or is added meanwhile. If the shards are too many for a transaction, only
  * the first write is returned, and the others must be spread. Counters stay. A first budget counts from now, not from
  * the start of the month.
@@ -33,16 +33,16 @@ import { logInfo } from '../../../shared/logging/log.ts';
  */
 export const toSetLimiter = async (
   limiters: LimiterConfigurationStore,
-  organization: string,
-  { status, limits }: { status: 'active' | 'suspended'; limits: Limits },
+  id: string,
+  { status, limits, organization = id }: { status: 'active' | 'suspended'; limits: Limits; organization?: string },
   changes: 'limits' | 'status',
   nowMs: number,
 ): Promise<{ writes: Write[]; isSpread: boolean }> => {
-  const items = await readAllShards(limiters, organization);
+  const items = await readAllShards(limiters, id);
   const [own] = items;
   if (!own) {
     const { set } = limitConfiguration(limits);
-    const item = newLimiterItem(organization, organization, { set: { ...set, status } });
+    const item = newLimiterItem(id, organization, { set: { ...set, status } });
     return { writes: [{ ...limiters.toCreate(item), refused: () => new ChangedMeanwhile() }], isSpread: false };
   }
   const parts = changes === 'limits' ? redivide(limits, items, nowMs) : undefined;
@@ -58,7 +58,7 @@ export const toSetLimiter = async (
   if (items.length > MAX_CHANGED_AT_ONCE || own.pending) {
     const budgets = changes === 'limits' ? limits.budgets : own.pending ? nanosOfStored(own.pending) : budgetsOfAll(items);
     const first = beginSpreading(own, configurationOf(parts?.[0]), parts?.[0]?.limits ?? limitsOf(own), budgets, nowMs);
-    return { writes: [limiters.toConfigure(organization, first, { cfg: own.cfg, shards })], isSpread: true };
+    return { writes: [limiters.toConfigure(id, first, { cfg: own.cfg, shards })], isSpread: true };
   }
   const writes = items.map((item, i) => {
     const part = parts?.[i];

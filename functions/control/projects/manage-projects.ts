@@ -1,5 +1,8 @@
 import * as z from 'zod';
+import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
+import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { type Page, type PageRequest, pageQuery } from '../../../shared/http/page.ts';
@@ -7,14 +10,17 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
+import { KeyBudgets, toBudgets } from '../limits/limits.ts';
 import { filteredPage } from '../lists/filtered-page.ts';
 import { OrganizationId } from '../organizations/organization.ts';
+import { toSetLimiter } from '../organizations/organization-limiter.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { type NewProject, Project, type ProjectUpdate } from './project.ts';
 import type { ProjectStore } from './project-store.ts';
 
 export interface ProjectDependencies extends AuditDependencies {
   projects: ProjectStore;
+  limiters: LimiterConfigurationStore;
   organizations: Pick<OrganizationStore, 'toCheckActive'>;
   users: ActorChecks;
 }
@@ -60,13 +66,48 @@ const save = (
     ...writes,
   ]);
 
+// Requests of a busy project can make the change fail this often; then it returns 503.
+const MAX_COMMIT_ATTEMPTS = 8;
+
+// With a limiter of the new budgets, which the requests of all its keys must meet.
+const saveWithBudgets = async (
+  deps: ProjectDependencies,
+  actor: Actor,
+  change: { action: string; before?: Project; after: Project },
+  writes: readonly Write[],
+): Promise<void> => {
+  const { limiters } = deps;
+  const { id, organization: owner, budgets } = change.after;
+  const limits = { ...UNLIMITED, budgets: toBudgets(budgets) };
+  const { nowMs } = actor.origin;
+  for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
+    const set = await toSetLimiter(limiters, id, { status: 'active', limits, organization: owner }, 'limits', nowMs);
+    try {
+      await save(deps, actor, change.after, change, [...writes, ...set.writes]);
+    } catch (error) {
+      if (error instanceof ChangedMeanwhile) continue;
+      throw error;
+    }
+    if (set.isSpread) await limiters.spread(id, nowMs);
+    return;
+  }
+  throw new DatabaseUnavailable(new Error(`The limiter of ${id} changed during each of ${MAX_COMMIT_ATTEMPTS} attempts.`));
+};
+
+const UNLIMITED = {
+  requestsPerMinute: Number.POSITIVE_INFINITY,
+  tokensPerMinute: Number.POSITIVE_INFINITY,
+  concurrency: Number.POSITIVE_INFINITY,
+  isPrepaid: false,
+};
+
 const secondsOf = ({ origin }: Actor): number => Math.floor(origin.nowMs / SECOND_MS);
 
 /** Creates a project. @throws 400, 403 and 404 for its organization, 409 if there are too many */
 export const createProject = async (
   deps: ProjectDependencies,
   actor: Actor,
-  { name, organization: named }: NewProject,
+  { name, budgets, organization: named }: NewProject,
 ): Promise<Project> => {
   const owner = organizationFor(actor, named);
   const seconds = secondsOf(actor);
@@ -76,16 +117,17 @@ export const createProject = async (
     organization: owner,
     name,
     status: 'active',
+    budgets: budgets ?? KeyBudgets.parse({}),
     created_at: seconds,
     created_by: actor.userId,
     updated_at: seconds,
     archived_at: null,
     version: 1,
   };
-  await save(deps, actor, project, { action: 'project.created', after: project }, [
-    deps.organizations.toCheckActive(owner),
-    ...deps.projects.toCreate(project),
-  ]);
+  const writes = [deps.organizations.toCheckActive(owner), ...deps.projects.toCreate(project)];
+  const change = { action: 'project.created', after: project };
+  if (budgets) await saveWithBudgets(deps, actor, change, writes);
+  else await save(deps, actor, project, change, writes);
   return project;
 };
 
@@ -96,20 +138,30 @@ const replace = async (
   { action, fields }: { action: string; fields: Partial<Project> },
 ): Promise<Project> => {
   const after: Project = { ...before, ...fields, updated_at: secondsOf(actor) };
-  await save(deps, actor, before, { action, before, after }, [deps.projects.toReplace(after)]);
+  const writes = [deps.projects.toReplace(after)];
+  if (fields.budgets) await saveWithBudgets(deps, actor, { action, before, after }, writes);
+  else await save(deps, actor, before, { action, before, after }, writes);
   return { ...after, version: after.version + 1 };
 };
 
-/** Changes a project; absent fields keep their values. @throws 400, 404, 412 */
+/**
+ * Changes a project; absent fields keep their values. Budgets apply from the next request of each key on; the first one
+ * of a project within 30 s.
+ * @throws 400, 404, 412
+ */
 export const updateProject = async (
   deps: ProjectDependencies,
   actor: Actor,
   place: ProjectPlace,
-  { name }: ProjectUpdate,
+  { name, budgets }: ProjectUpdate,
   expected?: Expected,
 ): Promise<Project> => {
   const before = checkVersion(await visibleProject(deps, actor, place), expected);
-  return replace(deps, actor, before, { action: 'project.updated', fields: { ...(name !== undefined && { name }) } });
+  const fields: Partial<Project> = {
+    ...(name !== undefined && { name }),
+    ...(budgets && { budgets: KeyBudgets.parse({ ...before.budgets, ...budgets }) }),
+  };
+  return replace(deps, actor, before, { action: 'project.updated', fields });
 };
 
 /** Archives a project for good. Does nothing if it is archived. @throws 400, 404, 412 */

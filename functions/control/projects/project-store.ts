@@ -21,24 +21,25 @@ const tooMany = (): Conflict =>
   });
 
 const Stored = ignoringUnknown(Project);
+const toProject = (row: Record<string, unknown>): Project => Stored.parse({ budgets: {}, ...row });
 
 /** Projects in the `accounts` table: one row each, in the partition of their organization. */
 export const createProjectStore = (table: RecordTable) => ({
   find: async (organization: string, id: string): Promise<Project | undefined> => {
     if (!ID.test(id)) return undefined;
     const row = await table.get(recordKeyOf(organization, id));
-    return row && Stored.parse(row);
+    return row && toProject(row);
   },
 
   /** Lists projects, newest first. */
   list: async (organization: string, request: PageRequest): Promise<{ projects: Project[]; hasMore: boolean }> => {
     const { rows, hasMore } = await table.page({ account: organization, prefix: PROJECT, newestFirst: true }, request);
-    return { projects: rows.map((row) => Stored.parse(row)), hasMore };
+    return { projects: rows.map(toProject), hasMore };
   },
 
   /** Lists every project of an organization, including archived ones. */
   listAll: async function* (organization: string): AsyncGenerator<Project> {
-    for await (const row of table.all({ account: organization, prefix: PROJECT })) yield Stored.parse(row);
+    for await (const row of table.all({ account: organization, prefix: PROJECT })) yield toProject(row);
   },
 
   /** Creates a project. Fails with a 409 if the organization has too many. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { KeyBudgets, KeyBudgetsUpdate } from '../limits/limits.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 
 const ProjectName = z.string().trim().min(1).max(100);
@@ -15,6 +16,10 @@ export const Project = z.object({
   status: z.enum(['active', 'archived']).meta({
     description: '`archived`: no other API key can join it. Keys that are in it keep working.',
   }),
+  budgets: KeyBudgets.meta({
+    description:
+      'The most that the API keys of the project can spend together per day, per month (UTC) and in total, in dollars; null: no limit.',
+  }),
   created_at: z.int().meta({ description: 'Unix time in seconds.' }),
   created_by: z.string().meta({ description: 'The id of the user or the name of the operator who created the project.' }),
   updated_at: z.int(),
@@ -25,6 +30,7 @@ export type Project = z.infer<typeof Project>;
 
 export const NewProject = z.strictObject({
   name: ProjectName,
+  budgets: KeyBudgets.optional(),
   organization: OrganizationId.optional().meta({
     description: 'The organization of the project. Required for admins; otherwise your own organization.',
   }),
@@ -33,6 +39,11 @@ export type NewProject = z.output<typeof NewProject>;
 
 /** Absent fields keep their values. */
 export const ProjectUpdate = z
-  .strictObject({ name: ProjectName.optional() })
+  .strictObject({
+    name: ProjectName.optional(),
+    budgets: KeyBudgetsUpdate.optional().meta({
+      description: 'A budget counts what is spent from when the project first has one. Null removes a budget.',
+    }),
+  })
   .refine((fields) => Object.values(fields).some((value) => value !== undefined), 'expected at least one field');
 export type ProjectUpdate = z.output<typeof ProjectUpdate>;

@@ -32,9 +32,9 @@ export const projectRoutes = [
       operationId: 'createProject',
       summary: 'Create a project',
       description:
-        'A project is a part of an organization whose usage and costs are shown on their own: set the `project_id` of API keys. An organization can have 1,000 projects.',
+        'A project is a part of an organization whose usage and costs are shown on their own, and which can have a budget: set the `project_id` of API keys. An organization can have 1,000 projects.',
       access: 'projects:write',
-      body: { name: 'NewProject', schema: NewProject, example: { name: 'Search' } },
+      body: { name: 'NewProject', schema: NewProject, example: { name: 'Search', budgets: { month: '500' } } },
       reply: { status: 201, description: 'The project.', json: project },
       errors: [400, 404, 409, 503],
     },
@@ -74,7 +74,8 @@ export const projectRoutes = [
       path: oneProject,
       operationId: 'updateProject',
       summary: 'Update a project',
-      description: 'Fields that you omit keep their values.',
+      description:
+        'Fields that you omit keep their values. Budgets apply from the next request on; the first budget of a project within 30 seconds.',
       access: 'projects:write',
       parameters,
       query: ProjectQuery,

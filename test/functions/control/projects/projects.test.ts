@@ -4,6 +4,7 @@ import { type ApiKeyUpdate, NewApiKey } from '../../../../functions/control/api-
 import { updateApiKey } from '../../../../functions/control/api-keys/change-api-key.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
 import { KeysQuery, listApiKeys } from '../../../../functions/control/api-keys/list-api-keys.ts';
+import { KeyBudgets } from '../../../../functions/control/limits/limits.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import {
   archiveProject,
@@ -13,8 +14,9 @@ import {
   updateProject,
   visibleProject,
 } from '../../../../functions/control/projects/manage-projects.ts';
-import { Project } from '../../../../functions/control/projects/project.ts';
+import { Project, ProjectUpdate } from '../../../../functions/control/projects/project.ts';
 import type { KeyItem } from '../../../../shared/admission/item/key-item.ts';
+import { limitsOf } from '../../../../shared/admission/item/limiter-item.ts';
 import { shardIds } from '../../../../shared/admission/item/shards.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
@@ -178,5 +180,46 @@ describe('the project of an API key', () => {
       const { project_id } = await stores.apiKeys.get(organization, id);
       expect(project_id).toBe(joined.status === 'fulfilled' ? project.id : null);
     }
+  });
+});
+
+describe('the budgets of a project', () => {
+  const limiterOf = async ({ id }: { id: string }) => {
+    const item = await database.limiters.get(id);
+    return item && { org: item.org, budgets: limitsOf(item).budgets };
+  };
+  const update = (project: { id: string }, body: object) => updateProject(stores, next(owner), placeOf(project), ProjectUpdate.parse(body));
+
+  test('are in a limiter, which a project has from its first budget on', async () => {
+    const project = await create();
+    expect(project.budgets).toEqual({ day: null, month: null, total: null });
+    expect(await limiterOf(project)).toBeUndefined();
+    expect((await update(project, { budgets: { month: '12.5' } })).budgets).toEqual({ day: null, month: '12.5', total: null });
+    expect(await limiterOf(project)).toEqual({ org: organization, budgets: { month: 12_500_000_000n } });
+    await update(project, { budgets: { day: '1' } });
+    expect(await limiterOf(project)).toEqual({ org: organization, budgets: { day: 1_000_000_000n, month: 12_500_000_000n } });
+    await update(project, { name: 'renamed' });
+    expect((await update(project, { budgets: { day: null, month: null } })).budgets).toEqual({ day: null, month: null, total: null });
+    expect(await limiterOf(project)).toEqual({ org: organization, budgets: {} });
+  });
+
+  test('can be set when the project is created, and after it was archived', async () => {
+    const project = await create('Search', owner, { budgets: KeyBudgets.parse({ month: '5' }) });
+    expect(await limiterOf(project)).toEqual({ org: organization, budgets: { month: 5_000_000_000n } });
+    await archiveProject(stores, next(owner), placeOf(project));
+    await update(project, { budgets: { month: '7' } });
+    expect(await limiterOf(project)).toEqual({ org: organization, budgets: { month: 7_000_000_000n } });
+  });
+
+  test('are changed as a whole or not at all, even by two owners at once', async () => {
+    const project = await create();
+    const [a, b] = await Promise.allSettled(['1', '2'].map((month) => update(project, { budgets: { month } })));
+    expect([a, b].filter((each) => each?.status === 'fulfilled')).toHaveLength(1);
+    const { budgets } = await visibleProject(stores, owner, placeOf(project));
+    expect((await limiterOf(project))?.budgets).toEqual({ month: BigInt(budgets.month as string) * 1_000_000_000n });
+  });
+
+  test.each([{}, { budgets: { week: '1' } }, { budgets: { month: 1 } }, { name: '' }])('are not changed by %j', (body) => {
+    expect(ProjectUpdate.safeParse(body).success).toBe(false);
   });
 });
