@@ -46,6 +46,14 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/api-key/screen.tsx')),
   },
   {
+    path: '/projects',
+    title: 'Projects',
+    group: 'Organization',
+    words: 'team product budget cost label',
+    isFor: (me) => can(me, 'projects:read'),
+    component: load(() => import('../pages/projects/screen.tsx')),
+  },
+  {
     path: '/playground',
     title: 'Playground',
     group: 'Build',

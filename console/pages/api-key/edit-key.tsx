@@ -1,4 +1,4 @@
-import { can, useSignedIn } from '../../client/me.ts';
+import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { readAgain, useRead } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { Dialog } from '../../design/feedback/dialog.tsx';
@@ -32,7 +32,14 @@ export const EditKey = ({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => vo
           onClose();
         }}
       >
-        {(draft, change) => <KeyFields draft={draft} onChange={change} hints={usage.data ? effectsOf(draft, usage.data, query.to) : {}} />}
+        {(draft, change) => (
+          <KeyFields
+            organization={isOfPlatform(me) ? apiKey.organization : undefined}
+            draft={draft}
+            onChange={change}
+            hints={usage.data ? effectsOf(draft, usage.data, query.to) : {}}
+          />
+        )}
       </VersionedForm>
     </Dialog>
   );

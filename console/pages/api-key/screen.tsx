@@ -6,6 +6,7 @@ import { Button, ButtonLink } from '../../design/controls/button.tsx';
 import { CopyText } from '../../design/controls/copy.tsx';
 import { Chip, Time } from '../../design/data/values.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
+import { formatDollars } from '../../design/format/amounts.ts';
 import { Facts, Page, Section } from '../../design/layout/layout.tsx';
 import { FirstCall } from '../api-keys/first-call.tsx';
 import { KeyActions } from '../api-keys/key-actions.tsx';
@@ -14,12 +15,24 @@ import { keyStateOf } from '../api-keys/key-state.ts';
 import { EditKey } from './edit-key.tsx';
 import { KeyUsage } from './usage.tsx';
 
+const userLimitsText = (limits: NonNullable<ApiKey['per_user']>): string =>
+  [
+    limits.requests_per_minute !== null && `${limits.requests_per_minute} requests a minute`,
+    limits.tokens_per_minute !== null && `${limits.tokens_per_minute} tokens a minute`,
+    limits.concurrency !== null && `${limits.concurrency} concurrent requests`,
+    limits.monthly_budget !== null && `${formatDollars(limits.monthly_budget)} a month`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+
 const factsOf = (key: ApiKey) =>
   [
     ['Id', <CopyText key="id" text={key.id} />],
     ['Secret', <code key="hint">{key.hint}</code>],
     ['Works for', key.scope === 'serverless' ? 'shared models' : 'your deployments'],
     ['Models', key.models?.join(', ') ?? 'all'],
+    ['Project', key.project_id === null ? undefined : <CopyText key="project" text={key.project_id} />],
+    ['Each end user', key.per_user === null ? undefined : userLimitsText(key.per_user)],
     ['Expires', <Time key="expires" seconds={key.expires_at} />],
     [
       'Previous secret',
@@ -29,6 +42,7 @@ const factsOf = (key: ApiKey) =>
         </>
       ) : undefined,
     ],
+    ['Fallbacks', key.no_fallback ? 'no other model answers' : undefined],
     ['Content', key.no_content ? 'is not stored' : 'can be stored, such as responses'],
     [
       'Metadata',

@@ -50,7 +50,7 @@ export const CreateKey = ({ organization, onClose }: CreateKeyProps) => {
             ['on_demand', 'Your deployments'],
           ]}
         />
-        <KeyFields draft={draft} onChange={(changes) => setDraft((was) => ({ ...was, ...changes }))} isNew />
+        <KeyFields organization={organization} draft={draft} onChange={(changes) => setDraft((was) => ({ ...was, ...changes }))} isNew />
       </Form>
     </Dialog>
   );

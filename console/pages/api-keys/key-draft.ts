@@ -17,9 +17,17 @@ export type KeyDraft = {
   day: string;
   month: string;
   total: string;
+  /** The limits of each end user; the budget in dollars. */
+  userRequestsPerMinute: string;
+  userTokensPerMinute: string;
+  userConcurrency: string;
+  userMonth: string;
+  /** The id of a project. */
+  project: string;
   /** A time in the reader's zone as its field has it, such as `2026-11-26T09:30`. */
   expires: string;
   noContent: boolean;
+  noFallback: boolean;
 };
 
 export const KEY_LABELS = {
@@ -31,8 +39,14 @@ export const KEY_LABELS = {
   day: 'Budget per day',
   month: 'Budget per month',
   total: 'Budget in total',
+  userRequestsPerMinute: 'Requests per minute of a user',
+  userTokensPerMinute: 'Tokens per minute of a user',
+  userConcurrency: 'Concurrent requests of a user',
+  userMonth: 'Budget per month of a user',
+  project: 'Project',
   expires: 'Expires',
   noContent: 'Store no content',
+  noFallback: 'Never let another model answer',
 } as const satisfies Record<keyof KeyDraft, string>;
 
 const LIMITS = {
@@ -41,6 +55,12 @@ const LIMITS = {
   concurrency: 'concurrency',
 } as const;
 const BUDGETS = ['day', 'month', 'total'] as const;
+const USER_LIMITS = {
+  requests_per_minute: 'userRequestsPerMinute',
+  tokens_per_minute: 'userTokensPerMinute',
+  concurrency: 'userConcurrency',
+} as const;
+const USER_FIELDS = [...Object.values(USER_LIMITS), 'userMonth'] as const;
 
 export const EMPTY_DRAFT: KeyDraft = {
   name: '',
@@ -51,8 +71,14 @@ export const EMPTY_DRAFT: KeyDraft = {
   day: '',
   month: '',
   total: '',
+  userRequestsPerMinute: '',
+  userTokensPerMinute: '',
+  userConcurrency: '',
+  userMonth: '',
+  project: '',
   expires: '',
   noContent: false,
+  noFallback: false,
 };
 
 const pad = (part: number): string => String(part).padStart(2, '0');
@@ -67,19 +93,37 @@ export const toTimeField = (seconds: number | null): string => {
 
 const fromTimeField = (text: string): number | null => (text === '' ? null : Math.floor(new Date(text).getTime() / 1_000));
 
+const textOf = (limit: number | null | undefined): string => (limit == null ? '' : String(limit));
+
+// Empty fields are no limits; null: all of them are empty.
+const userLimitsOf = (draft: KeyDraft): NewApiKey['per_user'] => {
+  if (USER_FIELDS.every((name) => draft[name] === '')) return null;
+  const rates = Object.entries(USER_LIMITS).map(([field, name]) => [field, draft[name] === '' ? null : Number(draft[name])] as const);
+  return { ...Object.fromEntries(rates), monthly_budget: draft.userMonth || null };
+};
+
 /** A key as its form edits it. */
-export const draftOfKey = ({ name, models, limits, budgets, expires_at, no_content }: ApiKey): KeyDraft => ({
-  name,
-  models: models?.join(', ') ?? '',
-  requestsPerMinute: String(limits.requests_per_minute),
-  tokensPerMinute: String(limits.tokens_per_minute),
-  concurrency: String(limits.concurrency),
-  day: budgets.day ?? '',
-  month: budgets.month ?? '',
-  total: budgets.total ?? '',
-  expires: toTimeField(expires_at),
-  noContent: no_content,
-});
+export const draftOfKey = (key: ApiKey): KeyDraft => {
+  const { name, models, limits, budgets, per_user, project_id, expires_at, no_content, no_fallback } = key;
+  return {
+    name,
+    models: models?.join(', ') ?? '',
+    requestsPerMinute: String(limits.requests_per_minute),
+    tokensPerMinute: String(limits.tokens_per_minute),
+    concurrency: String(limits.concurrency),
+    day: budgets.day ?? '',
+    month: budgets.month ?? '',
+    total: budgets.total ?? '',
+    userRequestsPerMinute: textOf(per_user?.requests_per_minute),
+    userTokensPerMinute: textOf(per_user?.tokens_per_minute),
+    userConcurrency: textOf(per_user?.concurrency),
+    userMonth: per_user?.monthly_budget ?? '',
+    project: project_id ?? '',
+    noFallback: no_fallback,
+    expires: toTimeField(expires_at),
+    noContent: no_content,
+  };
+};
 
 const isNumber = (text: string): boolean => /^\d+$/.test(text);
 const isDollars = (text: string): boolean => /^\d{1,12}(\.\d{1,9})?$/.test(text);
@@ -87,12 +131,14 @@ const isDollars = (text: string): boolean => /^\d{1,12}(\.\d{1,9})?$/.test(text)
 /** Why fields can't be sent. */
 export const faultsOf = (draft: KeyDraft): Partial<Record<keyof KeyDraft, string>> => ({
   ...Object.fromEntries(
-    Object.values(LIMITS)
+    [...Object.values(LIMITS), ...Object.values(USER_LIMITS)]
       .filter((name) => draft[name] !== '' && !isNumber(draft[name]))
       .map((name) => [name, 'Enter a whole number.']),
   ),
   ...Object.fromEntries(
-    BUDGETS.filter((name) => draft[name] !== '' && !isDollars(draft[name])).map((name) => [name, 'Enter dollars, such as 12.50.']),
+    [...BUDGETS, 'userMonth' as const]
+      .filter((name) => draft[name] !== '' && !isDollars(draft[name]))
+      .map((name) => [name, 'Enter dollars, such as 12.50.']),
   ),
 });
 
@@ -106,6 +152,9 @@ export const newKeyOf = (draft: KeyDraft, scope: ApiKey['scope'], organization: 
     models: namesOrNull(draft.models),
     expires_at: fromTimeField(draft.expires),
     no_content: draft.noContent,
+    ...(draft.noFallback && { no_fallback: true }),
+    ...(draft.project && { project_id: draft.project }),
+    ...(userLimitsOf(draft) && { per_user: userLimitsOf(draft) }),
     ...(organization && { organization }),
     ...(limits.length > 0 && { limits: Object.fromEntries(limits.map(([field, name]) => [field, Number(draft[name])])) }),
     ...(budgets.length > 0 && { budgets: Object.fromEntries(budgets.map((name) => [name, draft[name]])) }),
@@ -123,6 +172,9 @@ export const changesOfKey = (draft: KeyDraft, key: ApiKey): ApiKeyChange => {
     ...(differs('models') && { models: namesOrNull(draft.models) }),
     ...(differs('expires') && { expires_at: fromTimeField(draft.expires) }),
     ...(differs('noContent') && { no_content: draft.noContent }),
+    ...(differs('noFallback') && { no_fallback: draft.noFallback }),
+    ...(differs('project') && { project_id: draft.project || null }),
+    ...(USER_FIELDS.some(differs) && { per_user: userLimitsOf(draft) }),
     ...(limits.length > 0 && { limits: Object.fromEntries(limits.map(([field, name]) => [field, Number(draft[name])])) }),
     ...(budgets.length > 0 && { budgets: Object.fromEntries(budgets.map((name) => [name, draft[name] || null])) }),
   };

@@ -2,10 +2,13 @@ import { can, useSignedIn } from '../../client/me.ts';
 import { CheckField, TextField } from '../../design/controls/fields.tsx';
 import { Disclosure, ShortFields, Stack } from '../../design/layout/layout.tsx';
 import { faultsOf, KEY_LABELS, type KeyDraft } from './key-draft.ts';
+import { ProjectField } from './project-field.tsx';
 
 interface KeyFieldsProps {
   draft: KeyDraft;
   onChange: (changes: Partial<KeyDraft>) => void;
+  /** The organization of the key, for users of the platform. */
+  organization: string | undefined;
   /** True: empty limits stand for the defaults. */
   isNew?: boolean;
   /** Texts below limits. */
@@ -19,7 +22,7 @@ const RATES = [
 ] as const;
 const BUDGETS = ['day', 'month', 'total'] as const;
 
-const LimitFields = ({ draft, onChange, isNew = false, hints = {} }: KeyFieldsProps) => {
+const LimitFields = ({ draft, onChange, isNew = false, hints = {} }: Omit<KeyFieldsProps, 'organization'>) => {
   const faults = faultsOf(draft);
   return (
     <Stack>
@@ -55,8 +58,29 @@ const LimitFields = ({ draft, onChange, isNew = false, hints = {} }: KeyFieldsPr
   );
 };
 
+const USER_FIELDS = ['userRequestsPerMinute', 'userTokensPerMinute', 'userConcurrency', 'userMonth'] as const;
+
+const UserLimitFields = ({ draft, onChange }: Pick<KeyFieldsProps, 'draft' | 'onChange'>) => {
+  const faults = faultsOf(draft);
+  return (
+    <ShortFields>
+      {USER_FIELDS.map((name) => (
+        <TextField
+          key={name}
+          label={name === 'userMonth' ? `${KEY_LABELS[name]} ($)` : KEY_LABELS[name]}
+          value={draft[name]}
+          onChange={(text) => onChange({ [name]: text })}
+          fault={faults[name]}
+          inputMode={name === 'userMonth' ? 'decimal' : 'numeric'}
+          placeholder="no limit"
+        />
+      ))}
+    </ShortFields>
+  );
+};
+
 /** The fields of a key that can be changed later as well. */
-export const KeyFields = ({ draft, onChange, isNew = false, hints = {} }: KeyFieldsProps) => {
+export const KeyFields = ({ draft, onChange, organization, isNew = false, hints = {} }: KeyFieldsProps) => {
   const me = useSignedIn();
   return (
     <Stack>
@@ -87,11 +111,25 @@ export const KeyFields = ({ draft, onChange, isNew = false, hints = {} }: KeyFie
           <LimitFields draft={draft} onChange={onChange} isNew={isNew} hints={hints} />
         </Disclosure>
       )}
+      {can(me, 'keys:limit') && (
+        <Disclosure title="Limits of each end user">
+          <UserLimitFields draft={draft} onChange={onChange} />
+        </Disclosure>
+      )}
+      {can(me, 'keys:limit') && can(me, 'projects:read') && (
+        <ProjectField organization={organization} value={draft.project} onChange={(project) => onChange({ project })} />
+      )}
       <CheckField
         label={KEY_LABELS.noContent}
         hint="Responses are not stored, and results are not kept under idempotency keys."
         checked={draft.noContent}
         onChange={(noContent) => onChange({ noContent })}
+      />
+      <CheckField
+        label={KEY_LABELS.noFallback}
+        hint="A request gets the model that it names, or an error, even if that model has others to fall back on."
+        checked={draft.noFallback}
+        onChange={(noFallback) => onChange({ noFallback })}
       />
     </Stack>
   );

@@ -3,7 +3,7 @@ import type { Query } from '../../client/routes.ts';
 type KeysQuery = NonNullable<Query<'GET /v1/api-keys'>>;
 
 /** The parameters of the address that filter the list. */
-export const KEY_FILTERS = ['q', 'status', 'attention', 'model', 'created_by'] as const;
+export const KEY_FILTERS = ['q', 'status', 'attention', 'model', 'created_by', 'project_id'] as const;
 
 /** The filters of the list as the address has them. Empty: not set; without `status`, active keys are shown. */
 export type KeyFilters = Readonly<Record<(typeof KEY_FILTERS)[number], string>>;
@@ -15,7 +15,7 @@ const LONG_S = 30 * DAY_S;
 
 /** The query of the list. @param nowS Unix seconds; within an hour the query stays the same */
 export const keysQueryOf = (
-  { q, status, attention, model, created_by }: KeyFilters,
+  { q, status, attention, model, created_by, project_id }: KeyFilters,
   organization: string | undefined,
   nowS: number,
 ): KeysQuery => {
@@ -26,6 +26,7 @@ export const keysQueryOf = (
     ...(q && { q }),
     ...(model && { model }),
     ...(created_by && { created_by }),
+    ...(project_id && { project_id }),
     ...(attention === 'expiring' && { expires_before: String(hourS + SOON_S) }),
     ...(attention === 'unused' && { unused_since: String(hourS - LONG_S) }),
   };

@@ -95,6 +95,13 @@ const KeyFilterFields = () => {
         onChange={(created_by) => change({ created_by })}
         isCode
       />
+      <FilterField
+        label="Project"
+        placeholder="prj_…"
+        value={filters.project_id}
+        onChange={(project_id) => change({ project_id })}
+        isCode
+      />
     </>
   );
 };

@@ -14,7 +14,7 @@ import { UsageResults } from './usage-results.tsx';
 const MAX_KEYS = 100;
 const SHOWN_CHARACTERS = 6;
 
-// The names of keys and organizations; all else is its own name.
+// The names of keys, projects and organizations; all else is its own name.
 const useNames = (groupBy: Grouping, organization: string): ((name: string | null) => string) => {
   const me = useSignedIn();
   const needsOrganization = isOfPlatform(me) && organization === '';
@@ -23,12 +23,18 @@ const useNames = (groupBy: Grouping, organization: string): ((name: string | nul
     { query: { limit: MAX_KEYS, organization } },
     { enabled: groupBy === 'api_key_id' && can(me, 'keys:read') && !needsOrganization },
   );
+  const projects = useRead(
+    'GET /v1/projects',
+    { query: { limit: MAX_KEYS, organization } },
+    { enabled: groupBy === 'project_id' && can(me, 'projects:read') && !needsOrganization },
+  );
   const organizations = useRead(
     'GET /v1/organizations',
     { query: { limit: MAX_KEYS } },
     { enabled: groupBy === 'organization' && can(me, 'organizations:list') },
   );
-  const named = groupBy === 'organization' ? organizations.data?.data : groupBy === 'api_key_id' ? keys.data?.data : undefined;
+  const lists = { organization: organizations, api_key_id: keys, project_id: projects };
+  const named = groupBy in lists ? lists[groupBy as keyof typeof lists].data?.data : undefined;
   return useMemo(() => {
     const names = new Map(named?.map(({ id, name }) => [id, name]));
     return (id) => (id === null ? NAMELESS[groupBy] : names.has(id) ? `${names.get(id)} (…${id.slice(-SHOWN_CHARACTERS)})` : id);

@@ -1,7 +1,7 @@
 import type { Choice } from '../../design/controls/choice.ts';
 import { type RangeName, rangeOf } from '../../design/format/ranges.ts';
 export type Measure = 'cost' | 'tokens' | 'requests';
-export type Grouping = 'model' | 'api_key_id' | 'user_id' | 'deployment' | 'organization';
+export type Grouping = 'model' | 'project_id' | 'api_key_id' | 'user_id' | 'deployment' | 'organization';
 
 /** The parameters of the address that the screen reads. */
 export const USAGE_NAMES = ['range', 'from', 'to', 'measure', 'group', 'organization'] as const;
@@ -18,6 +18,7 @@ export const MEASURES: readonly Choice<Measure>[] = [
 
 const GROUPINGS: readonly Choice<Grouping>[] = [
   ['model', 'Model'],
+  ['project_id', 'Project'],
   ['api_key_id', 'API key'],
   ['user_id', 'End user'],
   ['deployment', 'Deployment'],
@@ -33,6 +34,7 @@ export const groupingsFor = (seesAll: boolean): readonly Choice<Grouping>[] =>
 /** The name of results that have none. */
 export const NAMELESS: Readonly<Record<Grouping, string>> = {
   model: 'Unknown model',
+  project_id: 'No project',
   api_key_id: 'No API key (GPU time)',
   user_id: 'No end user',
   deployment: 'Shared models',

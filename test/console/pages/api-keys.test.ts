@@ -55,6 +55,29 @@ describe('the form of an API key', () => {
     });
   });
 
+  test('sends all limits of end users if one differs, and null if all were emptied', () => {
+    const limits = { requests_per_minute: 5, tokens_per_minute: null, concurrency: null, monthly_budget: '2' };
+    const limited = { ...key, per_user: limits };
+    expect(changesOfKey(draftOfKey(limited), limited)).toEqual({});
+    expect(changesOfKey({ ...draftOfKey(limited), userConcurrency: '3' }, limited)).toEqual({ per_user: { ...limits, concurrency: 3 } });
+    expect(changesOfKey({ ...draftOfKey(limited), userRequestsPerMinute: '', userMonth: '' }, limited)).toEqual({ per_user: null });
+    expect(newKeyOf({ ...EMPTY_DRAFT, userMonth: '2' }, 'serverless', undefined)).toMatchObject({
+      per_user: { ...limits, requests_per_minute: null },
+    });
+  });
+
+  test('sends the project and the switch for fallbacks', () => {
+    const joined = { ...key, project_id: 'prj_1', no_fallback: true };
+    expect(changesOfKey({ ...draftOfKey(joined), project: '', noFallback: false }, joined)).toEqual({
+      project_id: null,
+      no_fallback: false,
+    });
+    expect(newKeyOf({ ...EMPTY_DRAFT, project: 'prj_1', noFallback: true }, 'serverless', undefined)).toMatchObject({
+      project_id: 'prj_1',
+      no_fallback: true,
+    });
+  });
+
   test('leaves empty limits of a new key to their defaults', () => {
     const draft = { ...EMPTY_DRAFT, name: ' ci ', tokensPerMinute: '1000' };
     expect(newKeyOf(draft, 'on_demand', undefined)).toEqual({
@@ -93,7 +116,7 @@ describe('keyStateOf', () => {
 });
 
 describe('the filters of API keys', () => {
-  const none = { q: '', status: '', attention: '', model: '', created_by: '' };
+  const none = { q: '', status: '', attention: '', model: '', created_by: '', project_id: '' };
 
   test('shows active keys, unless the address says otherwise', () => {
     expect(keysQueryOf(none, undefined, 0)).toEqual({ status: 'active' });

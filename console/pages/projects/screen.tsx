@@ -1,0 +1,127 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { useList } from '../../client/queries.ts';
+import { useUrlState, useUrlStates } from '../../client/url-state.ts';
+import { Button, ButtonLink } from '../../design/controls/button.tsx';
+import { SelectField } from '../../design/controls/fields.tsx';
+import { Menu } from '../../design/controls/menu.tsx';
+import { PagedTable } from '../../design/data/paged.tsx';
+import type { Column } from '../../design/data/table.tsx';
+import { Chip, Money, Time } from '../../design/data/values.tsx';
+import { Empty } from '../../design/feedback/failure.tsx';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
+import { Filters, Page } from '../../design/layout/layout.tsx';
+import { ArchiveProject, CreateProject, EditProject } from './project-dialogs.tsx';
+import type { Project } from './project-draft.ts';
+
+const AT_ONCE = 100;
+
+const addressOfKeys = (id: string, organization: string | undefined): string =>
+  `/api-keys?${new URLSearchParams({ project_id: id, ...(organization && { organization }) })}`;
+
+const ProjectActions = ({ project, organization }: { project: Project; organization: string | undefined }) => {
+  const me = useSignedIn();
+  const [action, setAction] = useState<'edit' | 'archive'>();
+  // A dialog acts on the version that it was opened with.
+  const [opened, setOpened] = useState(project);
+  if (!can(me, 'projects:write')) return null;
+  const open = (chosen: 'edit' | 'archive') => {
+    setOpened(project);
+    setAction(chosen);
+  };
+  const props = { project: opened, organization, onClose: () => setAction(undefined) };
+  return (
+    <>
+      <Menu
+        label={`Actions of ${project.name}`}
+        items={[
+          { label: 'Edit project', onSelect: () => open('edit') },
+          ...(project.status === 'active' ? [{ label: 'Archive project', onSelect: () => open('archive'), isDangerous: true }] : []),
+        ]}
+      />
+      {action === 'edit' && <EditProject {...props} />}
+      {action === 'archive' && <ArchiveProject {...props} />}
+    </>
+  );
+};
+
+const columnsFor = (organization: string | undefined): readonly Column<Project>[] => [
+  { title: 'Name', render: ({ id, name }) => <Link to={addressOfKeys(id, organization)}>{name}</Link> },
+  { title: 'State', render: ({ status }) => <Chip state={status} /> },
+  { title: 'Budget per month', isNumeric: true, render: ({ budgets }) => <Money amount={budgets.month} /> },
+  { title: 'Created', render: ({ created_at }) => <Time seconds={created_at} /> },
+  { title: 'Actions', render: (project) => <ProjectActions project={project} organization={organization} /> },
+];
+
+const ProjectList = ({ organization, status }: { organization: string | undefined; status: string }) => {
+  const query = {
+    organization,
+    limit: AT_ONCE,
+    ...(status !== 'all' && { status: status === 'archived' ? ('archived' as const) : ('active' as const) }),
+  };
+  return (
+    <PagedTable
+      label="Projects"
+      query={useList('GET /v1/projects', { query })}
+      keyOf={({ id }) => id}
+      columns={columnsFor(organization)}
+      empty={
+        <Empty title={status === 'archived' ? 'No archived project' : 'No project yet'}>
+          <p>
+            A project shows what a team or a product uses and costs, and can have a budget. Create one, then choose it when you create or
+            edit an API key.
+          </p>
+        </Empty>
+      }
+    />
+  );
+};
+
+/** The projects of an organization. */
+export const Screen = () => {
+  const me = useSignedIn();
+  const [{ organization: chosen, status }, change] = useUrlStates(['organization', 'status'] as const);
+  const [dialog, setDialog] = useUrlState<string>('dialog', '');
+  const needsChoice = isOfPlatform(me) && chosen === '';
+  const organization = chosen || undefined;
+  const canWrite = can(me, 'projects:write') && !needsChoice;
+  return (
+    <Page
+      title="Projects"
+      description="Parts of an organization whose API keys share a budget, and whose usage is shown on its own."
+      actions={
+        <>
+          {can(me, 'usage:read') && <ButtonLink to="/usage?group=project_id">Usage by project</ButtonLink>}
+          {canWrite && (
+            <Button look="primary" onClick={() => setDialog('create')}>
+              Create project
+            </Button>
+          )}
+        </>
+      }
+    >
+      <Filters>
+        <OrganizationField value={chosen} onChange={(organization) => change({ organization })} />
+        <SelectField
+          label="State"
+          value={status}
+          onChange={(status) => change({ status })}
+          choices={[
+            ['', 'Active'],
+            ['archived', 'Archived'],
+            ['all', 'All'],
+          ]}
+        />
+      </Filters>
+      {needsChoice ? (
+        <Empty title="Choose an organization">
+          <p>You work for the platform. Its organizations each have their own projects.</p>
+        </Empty>
+      ) : (
+        <ProjectList organization={organization} status={status} />
+      )}
+      {dialog === 'create' && canWrite && <CreateProject organization={organization} onClose={() => setDialog('')} />}
+    </Page>
+  );
+};
