@@ -1,4 +1,4 @@
-import { fromUnits, sumOf, toUnits } from '../../design/format/amounts.ts';
+import { fromUnits, nearestPercent, sumOf, toUnits } from '../../design/format/amounts.ts';
 import type { Grouping, Measure } from './usage-query.ts';
 
 /** A group of usage in a bucket. Costs have no tokens and requests. */
@@ -66,6 +66,10 @@ const measured = ({ cost, input, output, requests }: UsageSums, measure: Measure
 /** A measure as a decimal number. */
 export const measuredText = (sums: UsageSums, measure: Measure): string =>
   measure === 'cost' ? fromUnits(toUnits(sums.cost)) : String(measured(sums, measure));
+
+/** The share of the input tokens that runtimes read from their caches, in percent. */
+export const cacheShare = ({ cached, input }: Pick<UsageSums, 'cached' | 'input'>): string =>
+  input === 0n ? '–' : `${nearestPercent(String(cached), String(input))}%`;
 
 const inOrder = (rows: Iterable<UsageRow>, measure: Measure): UsageRow[] =>
   [...rows].sort((one, other) => {

@@ -8,7 +8,7 @@ import { Loaded } from '../../design/feedback/loaded.tsx';
 import { formatCount, formatDollars } from '../../design/format/amounts.ts';
 import { dayOf } from '../../design/format/times.ts';
 import { Section, Tile, Tiles } from '../../design/layout/layout.tsx';
-import { seriesOf, tabulate, type UsageSums } from './tabulate.ts';
+import { cacheShare, seriesOf, tabulate, type UsageSums } from './tabulate.ts';
 import { usageCsv } from './usage-csv.ts';
 import { type Grouping, type Measure, sentenceName } from './usage-query.ts';
 import { UsageTable } from './usage-table.tsx';
@@ -27,7 +27,11 @@ const Totals = ({ total, measure }: { total: UsageSums; measure: Measure }) => (
     ) : (
       <>
         <Tile label="Requests" value={<Count value={String(total.requests)} />} />
-        <Tile label="Input tokens" value={<Count value={String(total.input)} />} note={`${formatCount(String(total.cached))} cached`} />
+        <Tile
+          label="Input tokens"
+          value={<Count value={String(total.input)} />}
+          note={`${formatCount(String(total.cached))} cached (${cacheShare(total)})`}
+        />
         <Tile label="Output tokens" value={<Count value={String(total.output)} />} />
         <Tile label="Cost of tokens" value={<Money amount={total.cost} />} />
       </>

@@ -3,7 +3,7 @@ import { addressOfId } from '../../client/ids.ts';
 import { type Column, Table } from '../../design/data/table.tsx';
 import { Count, Money } from '../../design/data/values.tsx';
 import { nearestPercent } from '../../design/format/amounts.ts';
-import { measuredText, type UsageTable as Tabulated, type UsageRow } from './tabulate.ts';
+import { cacheShare, measuredText, type UsageTable as Tabulated, type UsageRow } from './tabulate.ts';
 import type { Measure } from './usage-query.ts';
 
 const countOf = (title: string, value: (row: UsageRow) => bigint): Column<UsageRow> => ({
@@ -41,6 +41,7 @@ export const UsageTable = ({ table: { groups, total }, measure, title, nameOf }:
             countOf('Requests', ({ requests }) => requests),
             countOf('Input tokens', ({ input }) => input),
             countOf('Cached input', ({ cached }) => cached),
+            { title: 'Cache share', isNumeric: true, render: cacheShare } satisfies Column<UsageRow>,
             countOf('Output tokens', ({ output }) => output),
           ]),
       measure === 'cost' ? costColumn : { ...costColumn, title: 'Cost of tokens' },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { seriesOf, tabulate } from '../../../console/pages/usage/tabulate.ts';
+import { cacheShare, seriesOf, tabulate } from '../../../console/pages/usage/tabulate.ts';
 import { usageCsv } from '../../../console/pages/usage/usage-csv.ts';
 import { chosenOf, timesOf, USAGE_NAMES, type UsageValues } from '../../../console/pages/usage/usage-query.ts';
 
@@ -58,6 +58,17 @@ describe('tabulate', () => {
       ['many', 'long'],
       ['long', 'many'],
     ]);
+  });
+});
+
+describe('cacheShare', () => {
+  test.each([
+    [0n, 3n, '0%'],
+    [2n, 3n, '67%'],
+    [9_007_199_254_740_993n, 9_007_199_254_740_993n, '100%'],
+    [0n, 0n, '–'],
+  ])('says which share of the input was cached: %d of %d', (cached, input, share) => {
+    expect(cacheShare({ cached, input })).toBe(share);
   });
 });
 
