@@ -19,6 +19,8 @@ export interface HostMetrics {
   firstTokenLate: Metric;
   costNanos: Metric;
   promptTokens: Metric;
+  /** The prompt tokens that runtimes had cached from earlier requests. */
+  cachedTokens: Metric;
   completionTokens: Metric;
   /**
    * Calls of DynamoDB that an admission needed. More than one: the environment did not know the key yet, or other
@@ -77,6 +79,7 @@ export const addHostMetrics = (alarms: Alarms, prefix: string, { inference, excu
     firstTokenLate: alarms.countOrZero(`${prefix}FirstTokenLate`, late, inference),
     costNanos: value('CostNanos', '$.cost_nanos'),
     promptTokens: value('PromptTokens', '$.prompt_tokens').with({ statistic: 'sum' }),
+    cachedTokens: value('CachedTokens', '$.cached_tokens').with({ statistic: 'sum' }),
     completionTokens: value('CompletionTokens', '$.completion_tokens').with({ statistic: 'sum' }),
     admissionRoundTrips: value('AdmissionRoundTrips', '$.admission_round_trips'),
     limited: alarms.countOrZero(`${prefix}RequestsLimited`, all(logMessage('refused'), isLimited), inference),

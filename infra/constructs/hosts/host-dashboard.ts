@@ -8,6 +8,7 @@ import type { InferenceHost } from './inference-host.ts';
 
 const NANOS_PER_DOLLAR = 1_000_000_000;
 const THOUSAND = 1_000;
+const PERCENT = 100;
 
 const missedPercentage = (label: string, objective: Objective): IMetric => badPercentage(objective, PERIOD).with({ label });
 
@@ -20,6 +21,12 @@ export const rowsOfHost = (host: InferenceHost, metrics: HostMetrics, slo: Confi
     expression: `nanos * ${THOUSAND} / ${NANOS_PER_DOLLAR}`,
     usingMetrics: { nanos: metrics.costNanos.with({ statistic: Stats.AVERAGE }) },
     label: 'Charged to callers',
+    period: PERIOD,
+  });
+  const cachedShare = new MathExpression({
+    expression: `${PERCENT} * cached / prompt`,
+    usingMetrics: { cached: metrics.cachedTokens, prompt: metrics.promptTokens },
+    label: 'Cached prompt (%)',
     period: PERIOD,
   });
   const promised = (label: string, value: number) => ({ leftAnnotations: [{ label, value }] });
@@ -45,7 +52,9 @@ export const rowsOfHost = (host: InferenceHost, metrics: HostMetrics, slo: Confi
         (['p50', 'p90', 'p99'] as const).map((statistic) => labelled(statistic, metrics.firstTokenMs.with({ statistic }))),
         promised('Promised', slo.firstTokenMs),
       ),
-      graph('Tokens', [labelled('Prompt', metrics.promptTokens), labelled('Completion', metrics.completionTokens)]),
+      graph('Tokens', [labelled('Prompt', metrics.promptTokens), labelled('Completion', metrics.completionTokens)], {
+        right: [cachedShare],
+      }),
     ],
     [
       graph('Cost of a thousand requests ($)', [cost]),

@@ -41,7 +41,7 @@ const INFERENCE: Samples = {
   'Misses of the objectives (%)': { 'Not answered': during(12), 'First token late': during(6, around(0.3, 0.2, 0.5)) },
   'Duration of responses (ms)': { p50: around(1_300), p90: around(4_200), p99: during(14_000, around(8_500)) },
   'Time to first token (ms)': { p50: around(420), p90: around(1_100), p99: during(6_200, around(2_300, 0.3, 0.15)) },
-  Tokens: { Prompt: around(820_000), Completion: around(310_000) },
+  Tokens: { Prompt: around(820_000), Completion: around(310_000), 'Cached prompt (%)': around(46, 0.1, 0.05) },
   'Cost of a thousand requests ($)': { 'Charged to callers': around(0.085, 0.1, 0.05) },
   Limiters: {
     'Round trips, average': around(1.1, 0.02, 0.02),
