@@ -19,6 +19,7 @@ const namesOf = (event: UsageEvent): Omit<TotalsGroup, 'totals'> => ({
   model: event.model ?? null,
   route: event.route ?? null,
   deployment: (event.endpoint !== undefined && deploymentIdOf(event.endpoint)) || null,
+  ...(event.side && event.alias !== undefined && { split: { alias: event.alias, side: event.side } }),
   keyId: event.key_id,
   ...(event.project_id !== undefined && { projectId: event.project_id }),
   userId: userOf(event),

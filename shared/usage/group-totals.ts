@@ -11,14 +11,15 @@ export interface TotalsGroup extends Omit<OrganizationTotals, 'organization' | '
 }
 
 /** The id of a group among those of its span. */
-export const groupIdOf = ({ model, route, deployment, keyId, userId, projectId }: Omit<TotalsGroup, 'totals'>): string =>
-  // Rows without a project keep the ids that they had before there were projects.
-  JSON.stringify([model, route, deployment, keyId, userId, ...(projectId === undefined ? [] : [projectId])]);
+export const groupIdOf = ({ model, route, deployment, keyId, userId, projectId, split }: Omit<TotalsGroup, 'totals'>): string =>
+  // Rows without a project or a split keep the ids that they had before there were any.
+  JSON.stringify([model, route, deployment, keyId, userId, ...(projectId === undefined ? [] : [projectId]), ...(split ? [[split.alias, split.side]] : [])]);
 
-const inDetail = ({ model, route, deployment, keyId, userId, projectId }: TotalsGroup, detail: Detail): Omit<TotalsGroup, 'totals'> => ({
+const inDetail = ({ model, route, deployment, keyId, userId, projectId, split }: TotalsGroup, detail: Detail): Omit<TotalsGroup, 'totals'> => ({
   model,
   route,
   deployment,
+  ...(split && { split }),
   ...(detail !== 'model' && keyId !== undefined && { keyId }),
   ...(detail !== 'model' && projectId !== undefined && { projectId }),
   ...(detail === 'user' && userId !== undefined && { userId }),

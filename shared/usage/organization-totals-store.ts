@@ -70,6 +70,7 @@ const itemOf = (row: TotalsRow) => ({
   ...(row.model !== null && { model: row.model }),
   ...(row.route !== null && { route: row.route }),
   ...(row.deployment !== null && { deployment: row.deployment }),
+  ...(row.split && { alias: row.split.alias, side: row.split.side }),
   ...(row.keyId !== undefined && { key_id: row.keyId }),
   ...(row.projectId !== undefined && { project_id: row.projectId }),
   ...(row.userId != null && { end_user: row.userId }),
@@ -84,6 +85,8 @@ const StoredNames = z.object({
   model: z.string().nullable().default(null),
   route: z.string().nullable().default(null),
   deployment: z.string().nullable().default(null),
+  alias: z.string().optional(),
+  side: z.enum(['base', 'new']).optional(),
   key_id: z.string().optional(),
   project_id: z.string().optional(),
   end_user: z.string().nullable().default(null),
@@ -95,10 +98,11 @@ type Names = Omit<TotalsGroup, 'totals'> & { startMs: number; shard: string };
 type StoredGroup = TotalsGroup & Names;
 
 const namesOf = (stored: z.output<typeof StoredNames>, detail: Detail): Names => {
-  const { usage_event, key_id, project_id, end_user, last_user, ...names } = stored;
+  const { usage_event, alias, side, key_id, project_id, end_user, last_user, ...names } = stored;
   return {
     ...names,
     startMs: Date.parse(usage_event.slice(0, TIME_CHARACTERS)),
+    ...(alias !== undefined && side && { split: { alias, side } }),
     ...(key_id !== undefined && { keyId: key_id }),
     ...(project_id !== undefined && { projectId: project_id }),
     ...(detail === 'user' && { userId: end_user }),
@@ -106,8 +110,8 @@ const namesOf = (stored: z.output<typeof StoredNames>, detail: Detail): Names =>
   };
 };
 
-const combinationOf = ({ startMs, shard, model, route, deployment, keyId, projectId }: Names): string =>
-  JSON.stringify([startMs, shard, model, route, deployment, keyId, projectId]);
+const combinationOf = ({ startMs, shard, model, route, deployment, keyId, projectId, split }: Names): string =>
+  JSON.stringify([startMs, shard, model, route, deployment, keyId, projectId, split?.alias, split?.side]);
 
 // Rows from before there were so many users: their users count as `(other)` now.
 const foldedIn = (rows: readonly Names[]): ((row: Names) => boolean) => {

@@ -1,3 +1,4 @@
+import type { SplitSide } from '../models/split.ts';
 import type { Totals } from './totals.ts';
 
 /**
@@ -49,6 +50,8 @@ export interface OrganizationTotals {
   route: string | null;
   /** The id of the deployment that served it; null for shared models that no deployment serves. */
   deployment: string | null;
+  /** Only of requests to an alias with a split: the side on which they were. */
+  split?: { alias: string; side: SplitSide };
   /** Only in the details `key` and `user`. */
   keyId?: string;
   /** Only in these details: the project of the key when the requests were admitted; absent: none. */

@@ -7,7 +7,18 @@ export interface UsageRecord {
   sums: UsageSums;
 }
 
-const DIMENSIONS = ['organization', 'project_id', 'api_key_id', 'user_id', 'model', 'route', 'deployment', 'line_item'] as const;
+const DIMENSIONS = [
+  'organization',
+  'project_id',
+  'api_key_id',
+  'user_id',
+  'model',
+  'route',
+  'deployment',
+  'alias',
+  'side',
+  'line_item',
+] as const;
 export type UsageDimension = (typeof DIMENSIONS)[number];
 
 /** `quantity` is in `unit`; usage of different units has none. */
@@ -33,6 +44,7 @@ export const namesOf = ({
   keyId,
   projectId,
   userId,
+  split,
 }: Omit<OrganizationTotals, 'totals'>): UsageRecord['by'] => ({
   organization,
   model,
@@ -41,6 +53,8 @@ export const namesOf = ({
   project_id: projectId ?? null,
   api_key_id: keyId ?? null,
   user_id: userId ?? null,
+  alias: split?.alias ?? null,
+  side: split?.side ?? null,
   line_item: model ?? NO_MODEL,
 });
 

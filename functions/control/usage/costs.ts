@@ -79,6 +79,8 @@ const gpuUsageOf = (organization: string, { day, deploymentId, name, instanceTyp
     deployment: deploymentId,
     line_item: `GPU time, ${instanceType}`,
     route: null,
+    alias: null,
+    side: null,
     project_id: null,
     api_key_id: null,
     user_id: null,

@@ -64,6 +64,8 @@ export const Metrics = z.object({
         model: Name,
         route: Name,
         deployment: Name,
+        alias: Name,
+        side: Name,
         points: z.array(Point).meta({ description: 'Oldest first, without those in which nothing happened.' }),
         totals: z.object(values).meta({ description: 'The same for the whole window.' }),
       })
@@ -133,6 +135,8 @@ export const metricsOf = (
       model: by.model ?? null,
       route: by.route ?? null,
       deployment: by.deployment ?? null,
+      alias: by.alias ?? null,
+      side: by.side ?? null,
       points: [...points]
         .sort(([a], [b]) => a - b)
         .map(([startMs, activity]) => ({

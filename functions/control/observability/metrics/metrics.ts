@@ -28,7 +28,7 @@ const MAX_REPLY_BYTES = 5_500_000;
 const POINT_BYTES = 600;
 const CODE_BYTES = 50;
 
-const NO_NAMES = { project_id: null, user_id: null, model: null, route: null, deployment: null, line_item: null };
+const NO_NAMES = { project_id: null, user_id: null, model: null, route: null, deployment: null, alias: null, side: null, line_item: null };
 
 const tooMuch = (what: string): InvalidRequest =>
   new InvalidRequest({ param: null, message: `The query ${what}. Use a shorter window, a coarser 'resolution', or fewer groups.` });
