@@ -1,3 +1,4 @@
+import type { ApiError } from '../http/errors.ts';
 import { ModelNotFound } from './errors.ts';
 import type { Model } from './model.ts';
 import type { ModelReader } from './model-store.ts';
@@ -26,7 +27,7 @@ export interface ModelRoute extends FallbackModel {
   /** The names to try after it, in order, for `fallback`. */
   fallbacks: readonly string[];
   /** The model of the name is not in service: `model` is its first fallback that is published. */
-  unavailable?: { name: string; error: Error };
+  unavailable?: { name: string; error: ApiError };
   /** The alias, if the name is one. */
   alias?: string;
   /** The side of the alias's split on which the caller is; absent: it has none, or the split has stopped. */

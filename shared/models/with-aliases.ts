@@ -90,9 +90,10 @@ export const withAliases = (
       const route = await inventory.route(name, affinityOf);
       return { ...route, ...of, fallbacks: fallbacks.length > 0 ? fallbacks : route.fallbacks };
     } catch (error) {
-      const first = error instanceof DeploymentNotReady ? await firstOf(fallbacks, fallback) : undefined;
+      if (!(error instanceof DeploymentNotReady)) throw error;
+      const first = await firstOf(fallbacks, fallback);
       if (!first) throw error;
-      return { ...first, ...of, unavailable: { name, error: error as Error } };
+      return { ...first, ...of, unavailable: { name, error } };
     }
   };
 

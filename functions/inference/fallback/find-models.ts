@@ -3,6 +3,7 @@ import { DeploymentNotFound, DeploymentNotReady, ModelNotFound, ModelNotPriced }
 import type { FallbackModel, Inventory, ModelRoute } from '../../../shared/models/inventory.ts';
 import { MAX_FALLBACKS } from '../../../shared/models/max-fallbacks.ts';
 import { type Price, priceAt } from '../../../shared/prices/price.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { Candidate, FoundModel } from './candidate.ts';
 
 /** The model that a request names. */
@@ -14,8 +15,12 @@ export interface FirstModel {
   failure?: ApiError;
   /** The names of its configured fallbacks. */
   fallbacks: readonly string[];
-  side?: string;
+  /** The side of its alias's split on which the request is. */
+  split?: SplitFacts;
 }
+
+/** The side of a split, and the split's id. */
+export type SplitFacts = Pick<UsageEvent, 'side' | 'split_id'>;
 
 // The fallbacks of an alias replace those of its model.
 const configured = ({ model, fallbacks }: ModelRoute): readonly string[] => (fallbacks.length > 0 ? fallbacks : model.fallbacks);
@@ -37,9 +42,12 @@ export const findFirst = async (
     if (!(error instanceof DeploymentNotReady)) throw error;
     return { name: error.model, failure: error, fallbacks: [] };
   }
-  const { model, side } = route;
+  const { model, side, splitId, unavailable } = route;
+  const split = side && splitId !== undefined ? { split: { side, split_id: splitId } } : {};
+  if (unavailable)
+    return { name: unavailable.name, failure: unavailable.error, fallbacks: [model.name, ...route.fallbacks], ...split };
   const price = priceAt(model.prices, atMs);
-  const facts = { name: model.name, fallbacks: configured(route), ...(side !== undefined && { side }) };
+  const facts = { name: model.name, fallbacks: configured(route), ...split };
   return price ? { ...facts, found: { model, price, index: 0 } } : { ...facts, failure: new ModelNotPriced(model.name) };
 };
 

@@ -92,7 +92,7 @@ export const admitRequest = async <Request extends InferenceRequest, P extends P
   parsed: ParsedRequest<Request, PreparedRequest<P>>,
   clock: Clock,
 ): Promise<AdmittedRequest<Request, P> | { replay: Reply }> => {
-  const { request, others, failure, attempts, alias, userId } = parsed;
+  const { request, others, failure, attempts, alias, split, userId } = parsed;
   const parsedAtMs = deps.now();
   const admissionRequest = toAdmission(key, parsed, [parsed, ...others]);
   const claimed = await claimRequest(deps, event, admissionRequest, clock.getRemainingTimeInMillis());
@@ -109,7 +109,7 @@ export const admitRequest = async <Request extends InferenceRequest, P extends P
     ...(index > 0 && { [FALLBACK_HEADER]: String(index) }),
     ...(claim.complete && !mayStore && NOT_STORED),
   });
-  const facts = { event, parsedAtMs, path, request, alias, admission, userId, claim, headersOf };
+  const facts = { event, parsedAtMs, path, request, alias, split, admission, userId, claim, headersOf };
   const tokenizerOf = tokenizersOf(deps, admission.organization);
   const usage = trackUsage(facts, parsed, attempts, { now: deps.now, tokenizerOf });
   const deadline = createDeadline(clock.getRemainingTimeInMillis(), request.stream === true, deps.now);

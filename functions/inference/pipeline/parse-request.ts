@@ -24,8 +24,9 @@ import { checkModel } from '../admission/admit.ts';
 import { checkRemembered } from '../admission/rejection.ts';
 import type { Candidate } from '../fallback/candidate.ts';
 import { isFallbackOff } from '../fallback/fallback-header.ts';
-import { type FallbackNames, type FirstModel, findFallbacks, findFirst, prepareCandidates } from '../fallback/find-models.ts';
+import { type FallbackNames, type FirstModel, type SplitFacts, findFallbacks, findFirst, prepareCandidates } from '../fallback/find-models.ts';
 import { checkLogHeader } from '../payload-log/log-header.ts';
+import { splitAffinity } from '../targets/split-affinity.ts';
 import type { Dependencies } from './dependencies.ts';
 
 interface ModelRequest {
@@ -62,6 +63,7 @@ export interface ParsedRequest<Request, Prepared> extends Candidate<Prepared> {
   attempts: readonly FailedAttempt[];
   /** The alias by which the request names its model, if it does. */
   alias: string | undefined;
+  split: SplitFacts | undefined;
   authenticated: AuthenticatedKey;
   /** The end user, on the host that requires one. */
   userId?: string;
@@ -97,7 +99,8 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
     const isFallbackOn = route.fallbacks !== undefined && !isFallbackOff(event) && mayFallBack(authenticated.item);
     const read = validate(route.schema, body);
     const inventory = deps.modelsOf(authenticated.item.org);
-    const first = await findFirst(inventory, read.model, () => user.userId, event.receivedAtMs);
+    const affinityOf = () => splitAffinity(authenticated.item.org, read, body, event, user.userId);
+    const first = await findFirst(inventory, read.model, affinityOf, event.receivedAtMs);
     named.splice(0, 1, first.name);
     const { found, requested } = await findFallbacks(inventory, first, {
       ...(isFallbackOn ? namesOf(route, read, first) : NO_NAMES),
@@ -113,7 +116,8 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
     const [start, ...others] = candidates;
     if (!start) throw first.failure;
     const alias = read.model === first.name ? undefined : read.model;
-    return { request, asked: first.name, ...start, others, requestedModels: requested, ...failureOf(first), alias, authenticated, ...user };
+    const of = { asked: first.name, alias, split: first.split, authenticated, ...user };
+    return { request, ...start, others, requestedModels: requested, ...failureOf(first), ...of };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // An organization's deployments are private, so the key must be valid now; the shared models are public.

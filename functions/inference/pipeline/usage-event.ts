@@ -8,6 +8,7 @@ import type { FailedAttempt, LimiterState, Outcome, UsageEvent } from '../../../
 import type { StepEnds } from '../../../shared/usage/phases.ts';
 import type { Admission } from '../admission/admit.ts';
 import type { Candidate } from '../fallback/candidate.ts';
+import type { SplitFacts } from '../fallback/find-models.ts';
 import { isLogged } from '../payload-log/log-header.ts';
 import { ContextLengthExceeded } from './context-length-exceeded.ts';
 import type { InferenceRequest } from './inference-route.ts';
@@ -24,6 +25,7 @@ export interface RequestFacts {
   request: InferenceRequest;
   /** The alias by which the request names its model, if it does. */
   alias: string | undefined;
+  split: SplitFacts | undefined;
   admission: Admission;
   /** The end user, where the host requires one. */
   userId: string | undefined;
@@ -140,6 +142,8 @@ export const toUsageEvent = (
     ...projectIn(admission),
     model: candidate.model.name,
     ...(alias !== undefined && { alias }),
+    ...facts.split,
+    ...(candidate.isShared && { is_shared: true as const }),
     ...(candidate.index > 0 && { fallback: candidate.index }),
     ...(attempts.length > 0 && { attempts: [...attempts] }),
     route: facts.path,

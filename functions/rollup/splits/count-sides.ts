@@ -13,8 +13,11 @@ export interface SideCount {
 const STARTING: ReadonlySet<string | undefined> = new Set(['deployment_waking', 'deployment_not_ready', 'model_not_ready']);
 const SERVER_ERROR = 500;
 
-const isFailed = ({ outcome, error_status = 0, error_code }: UsageEvent): boolean =>
-  outcome === 'orphaned' || (error_status >= SERVER_ERROR && !STARTING.has(error_code));
+// A fallback can have answered after the side's own model failed.
+const isFailed = ({ outcome, error_status = 0, error_code, attempts: [first] = [] }: UsageEvent): boolean => {
+  if (outcome === 'orphaned') return true;
+  return first ? !STARTING.has(first.code) : error_status >= SERVER_ERROR && !STARTING.has(error_code);
+};
 
 /** Counts the requests of a bucket on the new sides of splits. */
 export const createSideCounts = () => {

@@ -166,6 +166,8 @@ describe('the count of the new side', () => {
     ['a crash', { outcome: 'orphaned' }, 1],
     ['a failure of the model', { outcome: 'upstream_failed', error_status: 503, error_code: 'upstream_error' }, 1],
     ['a timeout', { outcome: 'timed_out', error_status: 504, error_code: 'upstream_timeout' }, 1],
+    ['a failure after which a fallback answered', { fallback: 1, attempts: [{ model: 'new', code: 'upstream_error', ms: 1 }] }, 1],
+    ['a fallback while a deployment starts', { fallback: 1, attempts: [{ model: 'new', code: 'deployment_waking', ms: 1 }] }, 0],
     ['a fault of the caller', { outcome: 'upstream_failed', error_status: 400, error_code: 'context_length_exceeded' }, 0],
     ['a caller who left', { outcome: 'client_closed' }, 0],
     ['a deployment that starts', { outcome: 'upstream_failed', error_status: 503, error_code: 'deployment_waking' }, 0],
