@@ -104,7 +104,9 @@ export const createRoutes = (createClients: CreateClients): Serve => {
   const dependencies = createDependencies(clients);
   const store = createResponseStore(clients.database, environmentVariable('RESPONSES_TABLE'), now);
   const rerankWith = (path: string): Serve =>
-    lazy(async () => (await import('./pooling/serve-pooling.ts')).servePooling(path, (await import('./rerank/route.ts')).rerank, dependencies));
+    lazy(async () =>
+      (await import('./pooling/serve-pooling.ts')).servePooling(path, (await import('./rerank/route.ts')).rerank, dependencies),
+    );
   return serveRoutes({
     createChatCompletion: (path) => lazy(async () => serve(path, (await import('./chat/route.ts')).chatCompletions, dependencies)),
     createCompletion: (path) => lazy(async () => serve(path, (await import('./completions/route.ts')).completions, dependencies)),

@@ -25,7 +25,8 @@ export const metricNames = {
 const CLIENT_PROVIDER = 'aws.sagemaker';
 const SERVER_PROVIDER = 'sluice';
 
-const { createChatCompletion, createCompletion, createEmbeddings, createMessage, createRerank, createRerankV2, createResponse } = inferenceHostRoutes;
+const { createChatCompletion, createCompletion, createEmbeddings, createMessage, createRerank, createRerankV2, createResponse } =
+  inferenceHostRoutes;
 const OPERATIONS: ReadonlyMap<string, string> = new Map([
   [createChatCompletion.path, 'chat'],
   [createCompletion.path, 'text_completion'],

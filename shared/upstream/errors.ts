@@ -77,8 +77,8 @@ export class MistranslatedRequest extends Error {
   }
 }
 
-// vLLM's messages for schema errors, fields and batches that only we set: we sent a body that we should have rejected. A chat
-// body with a wrong type is taken for a completion without a prompt, since no type of a completion is wrong.
+// vLLM's messages for schema errors, fields and batches that only we set: we sent a body that we should have rejected.
+// A chat body with a wrong type is taken for a completion without a prompt, since no type of a completion is wrong.
 const OUR_FAULTS =
   /maximum allowed batch size|Cannot find suitable handler for request|^\d+ validation errors?:|Either prompt or prompt_embeds must be provided|\b(?:cache_salt|request_id|stream_options)\b/;
 const BROKEN = new Set(['ECONNRESET', 'EPIPE']);

@@ -13,9 +13,20 @@ export interface TotalsGroup extends Omit<OrganizationTotals, 'organization' | '
 /** The id of a group among those of its span. */
 export const groupIdOf = ({ model, route, deployment, keyId, userId, projectId, split }: Omit<TotalsGroup, 'totals'>): string =>
   // Rows without a project or a split keep the ids that they had before there were any.
-  JSON.stringify([model, route, deployment, keyId, userId, ...(projectId === undefined ? [] : [projectId]), ...(split ? [[split.alias, split.side]] : [])]);
+  JSON.stringify([
+    model,
+    route,
+    deployment,
+    keyId,
+    userId,
+    ...(projectId === undefined ? [] : [projectId]),
+    ...(split ? [[split.alias, split.side]] : []),
+  ]);
 
-const inDetail = ({ model, route, deployment, keyId, userId, projectId, split }: TotalsGroup, detail: Detail): Omit<TotalsGroup, 'totals'> => ({
+const inDetail = (
+  { model, route, deployment, keyId, userId, projectId, split }: TotalsGroup,
+  detail: Detail,
+): Omit<TotalsGroup, 'totals'> => ({
   model,
   route,
   deployment,

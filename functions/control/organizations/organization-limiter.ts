@@ -25,10 +25,10 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 
 /**
- * Plans the writes that replace all limits of an organization or a project and its status, on all of its shards. They fail with
- * ChangedMeanwhile if a shard counts too much or is added meanwhile. If the shards are too many for a transaction, only
- * the first write is returned, and the others must be spread. Counters stay. A first budget counts from now, not from
- * the start of the month.
+ * Plans the writes that replace all limits of an organization or a project and its status, on all of its shards. They
+ * fail with ChangedMeanwhile if a shard counts too much or is added meanwhile. If the shards are too many for a
+ * transaction, only the first write is returned, and the others must be spread. Counters stay. A first budget counts
+ * from now, not from the start of the month.
  * @param changes `status`: existing limits stay; a new limiter gets the given ones
  */
 export const toSetLimiter = async (

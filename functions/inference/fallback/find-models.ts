@@ -44,8 +44,7 @@ export const findFirst = async (
   }
   const { model, side, splitId, unavailable } = route;
   const split = side && splitId !== undefined ? { split: { side, split_id: splitId } } : {};
-  if (unavailable)
-    return { name: unavailable.name, failure: unavailable.error, fallbacks: [model.name, ...route.fallbacks], ...split };
+  if (unavailable) return { name: unavailable.name, failure: unavailable.error, fallbacks: [model.name, ...route.fallbacks], ...split };
   const price = priceAt(model.prices, atMs);
   const facts = { name: model.name, fallbacks: configured(route), ...split };
   return price ? { ...facts, found: { model, price, index: 0 } } : { ...facts, failure: new ModelNotPriced(model.name) };
@@ -90,8 +89,8 @@ const findOne = async (inventory: Finding, name: string, field: string | undefin
 };
 
 /**
- * Finds the fallbacks of a request. Those that can't be called now are left out. So are configured ones that don't exist
- * or that the key may not use.
+ * Finds the fallbacks of a request. Those that can't be called now are left out. So are configured ones that don't
+ * exist or that the key may not use.
  * @throws 404 for an unknown name in the request
  */
 export const findFallbacks = async (

@@ -24,13 +24,22 @@ import { checkModel } from '../admission/admit.ts';
 import { checkRemembered } from '../admission/rejection.ts';
 import type { Candidate } from '../fallback/candidate.ts';
 import { isFallbackOff } from '../fallback/fallback-header.ts';
-import { type FallbackNames, type FirstModel, type SplitFacts, findFallbacks, findFirst, prepareCandidates } from '../fallback/find-models.ts';
+import {
+  type FallbackNames,
+  type FirstModel,
+  findFallbacks,
+  findFirst,
+  prepareCandidates,
+  type SplitFacts,
+} from '../fallback/find-models.ts';
 import { checkLogHeader } from '../payload-log/log-header.ts';
 import { splitAffinity } from '../targets/split-affinity.ts';
 import type { Dependencies } from './dependencies.ts';
 
 interface ModelRequest {
   model: string;
+  user?: string | null | undefined;
+  prompt_cache_isolation_key?: string | null | undefined;
 }
 
 interface ParsedRoute<Request extends ModelRequest> {

@@ -38,8 +38,8 @@ const conversationIn = (body: unknown): string | undefined => {
 };
 
 /**
- * What stays the same for a caller or a conversation, within an organization: the end user, else the caller's cache key,
- * else the coding agent's session, else the beginning of the conversation.
+ * A text that stays the same for a caller or a conversation, within an organization: from the end user, else the
+ * caller's cache key, else the coding agent's session, else the beginning of the conversation.
  * @param body as it was sent
  * @returns undefined for a conversation that is continued by an id and has none of the others
  */

@@ -10,6 +10,7 @@ const NOW_S = FIRST + 14 * DAY_S + 3_600;
 const resultOf = (model: string | null, cost: string, tokens: Record<string, unknown> = {}) => ({
   model,
   api_key_id: null,
+  project_id: null,
   user_id: null,
   deployment: null,
   organization: null,

@@ -27,7 +27,14 @@ const isUsed = (deployment: Deployment, nowMs = Date.now()) => isInUse({ limiter
 const begin = async (org: string, deployments: string | string[] | undefined, limits: Partial<TestKey> = {}) => {
   const caller = makeCaller(emulator.limiters, Date.now);
   const key = await makeKey(emulator.limiters, { org, scope: 'on_demand', ...limits });
-  const request = { key, model: 'm', deployments: [deployments ?? []].flat(), requestId: newRequestId(Date.now()), tokens: 1, maxCostNanos: () => 1n };
+  const request = {
+    key,
+    model: 'm',
+    deployments: [deployments ?? []].flat(),
+    requestId: newRequestId(Date.now()),
+    tokens: 1,
+    maxCostNanos: () => 1n,
+  };
   const admission = await admit(caller, request);
   return () => release(caller, admission, usedTokens(1));
 };

@@ -59,7 +59,10 @@ describe('embeddings of Text Embeddings Inference', () => {
     ['too short', [[1], [2]]],
     ['no vectors', { error: 'x' }],
   ])('are a failure of the model if they are %s', async (_, reply) => {
-    const { call, events } = await route.setUp(repliesWith(() => reply), { tokenizer });
+    const { call, events } = await route.setUp(
+      repliesWith(() => reply),
+      { tokenizer },
+    );
     await expect(call({ input: ['a', 'b'] })).rejects.toMatchObject({ status: 503, code: 'upstream_error' });
     expect(await events()).toMatchObject([{ prompt_tokens: 0, cost_nanos: 0 }]);
   });

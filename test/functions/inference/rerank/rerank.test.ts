@@ -60,7 +60,9 @@ describe('POST /v1/rerank', () => {
       usage: { prompt_tokens: 9, total_tokens: 9 },
       meta: { billed_units: { total_tokens: 9 } },
     });
-    expect(sent).toEqual([{ model: '', query, documents: ['a', 'c', 'b'], cache_salt: expect.any(String), request_id: expect.any(String) }]);
+    expect(sent).toEqual([
+      { model: '', query, documents: ['a', 'c', 'b'], cache_salt: expect.any(String), request_id: expect.any(String) },
+    ]);
     expect(await events()).toMatchObject([
       { outcome: 'completed', prompt_tokens: 9, completion_tokens: 0, route: '/v1/rerank', cost_nanos: 9 * PRICE_NANOS },
     ]);
@@ -152,7 +154,10 @@ describe('a request to rank documents that cannot be answered', () => {
     ['an unknown document', { results: [0, 1, 3].map((index) => ({ index, relevance_score: 1 })) }],
     ['no number', { results: [0, 1, 2].map((index) => ({ index, relevance_score: null })) }],
     ['NaN', '{"results":[{"index":0,"relevance_score":NaN}]}'],
-    ['an infinite number', '{"results":[{"index":0,"relevance_score":1e999},{"index":1,"relevance_score":1},{"index":2,"relevance_score":1}]}'],
+    [
+      'an infinite number',
+      '{"results":[{"index":0,"relevance_score":1e999},{"index":1,"relevance_score":1},{"index":2,"relevance_score":1}]}',
+    ],
     ['nothing', {}],
   ])('is a failure of the model that costs nothing if the runtime replies with %s', async (_, reply) => {
     const { call, events, inFlight } = await route.setUp(repliesWith(() => reply));

@@ -25,7 +25,11 @@ describe('the affinity of a split', () => {
       { system: 'S', messages: [user([{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }])] },
       { system: [{ type: 'text', text: 'S' }], messages: [user('Hi'), assistant, user('And now?')] },
     ],
-    ['a response that is not stored', { store: false, input: [user('Hi')] }, { store: false, input: [user('Hi'), assistant, user('More')] }],
+    [
+      'a response that is not stored',
+      { store: false, input: [user('Hi')] },
+      { store: false, input: [user('Hi'), assistant, user('More')] },
+    ],
   ])('stays the same through %s, and differs for another beginning', (_, first, later) => {
     expect(of(first)).toBe(of(later));
     expect(of(JSON.parse(JSON.stringify(first).replace('Hi', 'Hey')))).not.toBe(of(first));

@@ -171,7 +171,7 @@ describe('the count of the new side', () => {
     ['a fault of the caller', { outcome: 'upstream_failed', error_status: 400, error_code: 'context_length_exceeded' }, 0],
     ['a caller who left', { outcome: 'client_closed' }, 0],
     ['a deployment that starts', { outcome: 'upstream_failed', error_status: 503, error_code: 'deployment_waking' }, 0],
-  ] as const)('takes %s as it is', async (_, change, failed) => {
+  ] satisfies [string, Partial<UsageEvent>, number][])('takes %s as it is', async (_, change, failed) => {
     expect(await count(eventOf({}), eventOf(change))).toEqual([['spl_1', 2, failed]]);
   });
 
