@@ -64,6 +64,6 @@ describe('embeddings of Text Embeddings Inference', () => {
       { tokenizer },
     );
     await expect(call({ input: ['a', 'b'] })).rejects.toMatchObject({ status: 503, code: 'upstream_error' });
-    expect(await events()).toMatchObject([{ prompt_tokens: 0, cost_nanos: 0 }]);
+    expect(await events()).toMatchObject([{ prompt_tokens: 0, cost_nanos: 0n }]);
   });
 });

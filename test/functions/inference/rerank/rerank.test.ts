@@ -64,7 +64,7 @@ describe('POST /v1/rerank', () => {
       { model: '', query, documents: ['a', 'c', 'b'], cache_salt: expect.any(String), request_id: expect.any(String) },
     ]);
     expect(await events()).toMatchObject([
-      { outcome: 'completed', prompt_tokens: 9, completion_tokens: 0, route: '/v1/rerank', cost_nanos: 9 * PRICE_NANOS },
+      { outcome: 'completed', prompt_tokens: 9, completion_tokens: 0, route: '/v1/rerank', cost_nanos: 9n * BigInt(PRICE_NANOS) },
     ]);
   });
 
@@ -145,7 +145,7 @@ describe('a request to rank documents that cannot be answered', () => {
       param: 'documents',
       message: expect.stringContaining("between 'documents[0]' and 'documents[2]'"),
     });
-    expect(await events()).toMatchObject([{ prompt_tokens: 0, cost_nanos: 0 }]);
+    expect(await events()).toMatchObject([{ prompt_tokens: 0, cost_nanos: 0n }]);
   });
 
   test.each([
@@ -162,7 +162,7 @@ describe('a request to rank documents that cannot be answered', () => {
   ])('is a failure of the model that costs nothing if the runtime replies with %s', async (_, reply) => {
     const { call, events, inFlight } = await route.setUp(repliesWith(() => reply));
     await expect(call({ query, documents })).rejects.toMatchObject({ status: 503, code: 'upstream_error' });
-    expect(await events()).toMatchObject([{ prompt_tokens: 0, cost_nanos: 0, error_code: 'upstream_error' }]);
+    expect(await events()).toMatchObject([{ prompt_tokens: 0, cost_nanos: 0n, error_code: 'upstream_error' }]);
     expect(await inFlight()).toBe(0);
   });
 
@@ -175,6 +175,6 @@ describe('a request to rank documents that cannot be answered', () => {
     });
     const { call, events } = await route.setUp(failing);
     await expect(call({ query, documents: Array(500).fill('a') })).rejects.toMatchObject({ status: 503 });
-    expect(await events()).toMatchObject([{ prompt_tokens: 0, cost_nanos: 0 }]);
+    expect(await events()).toMatchObject([{ prompt_tokens: 0, cost_nanos: 0n }]);
   });
 });
