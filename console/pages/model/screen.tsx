@@ -41,7 +41,7 @@ const Details = ({ model }: { model: Model }) => {
         <ModelPrice model={model} next={sheet?.pricing.find((entry) => entry.model === model.name)?.next} />
         <ModelLimits model={model} />
       </Columns>
-      <ModelSnippet model={model} />
+      {model.task === 'generate' && <ModelSnippet model={model} />}
       <PlatformFacts model={model} />
     </>
   );
@@ -60,7 +60,7 @@ export const Screen = () => {
       actions={
         data && (
           <Row>
-            <ButtonLink to={playgroundPath(data)}>Try it</ButtonLink>
+            {data.task === 'generate' && <ButtonLink to={playgroundPath(data)}>Try it</ButtonLink>}
             <PlatformActions model={data} />
           </Row>
         )
