@@ -97,6 +97,7 @@ export const rowsOf = (events: readonly PlainEvent[], spans: readonly TotalsSpan
           model: event.model ?? null,
           route: event.route ?? null,
           deployment,
+          ...(event.side && event.alias !== undefined && { split: { alias: event.alias, side: event.side } }),
           ...(detail !== 'model' && { keyId: event.key_id, ...(event.project_id !== undefined && { projectId: event.project_id }) }),
           ...(detail === 'user' && { userId: event.user_id ?? null }),
         };

@@ -57,6 +57,30 @@ const exactly = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.ceil(share * values.length) - 1] as number;
 
 describe('metrics', () => {
+  test('compare the sides of a split, without other requests', async () => {
+    const owner = await newOwner();
+    const sides = ['new', 'base', 'base', undefined] as const;
+    await addEvents(
+      sides.map((side, i) =>
+        plain(
+          owner.organization as string,
+          { atMs: NOW - i * MINUTE_MS, key: 'key_1', model: 'm', tokens: 9, costNanos: 3n },
+          { alias: 'gpt', ...(side && { side }) },
+        ),
+      ),
+    );
+    const { series } = await ask(owner, { group_by: ['alias', 'side'] });
+    const found = series.map(({ alias, side, totals }: Record<string, { requests: number }>) => [alias, side, totals?.requests]);
+    expect(found.sort()).toEqual(
+      [
+        ['gpt', 'base', 2],
+        ['gpt', 'new', 1],
+        [null, null, 1],
+      ].sort(),
+    );
+    expect((await ask(owner)).series[0].totals.requests).toBe(4);
+  });
+
   test('sum the requests of the last hour by default, with percentiles of the merged minutes', async () => {
     const owner = await newOwner();
     const organization = owner.organization as string;
@@ -79,7 +103,9 @@ describe('metrics', () => {
     expect(reply.end_time - reply.start_time).toBe(61 * 60);
     const [{ points, totals, ...names }, ...others] = reply.series;
     expect(others).toEqual([]);
-    expect(names).toEqual({ organization: null, api_key_id: null, user_id: null, model: null, route: null, deployment: null });
+    expect(names).toEqual({
+      ...{ organization: null, api_key_id: null, user_id: null, model: null, route: null, deployment: null, alias: null, side: null },
+    });
     const total = durations.reduce((sum, ms) => sum + ms, 0);
     const generationMs = durations.reduce((sum, ms) => sum + ms - Math.floor(ms / 10), 0);
     expect(totals).toMatchObject({
