@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { patternOf, startWalk, stepsOf, type Walk } from '../../support/clients/walk-through.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
-const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
+const pageOf = (name: string): string => readFileSync(path.join(root, 'docs', name), 'utf8');
+const page = pageOf('api.md');
 const steps = stepsOf(page);
 const programs = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, program = '']) => program);
 const MARK = '=====';
@@ -28,17 +29,30 @@ beforeAll(async () => {
 });
 afterAll(() => walk.close());
 
+const follow = async (of: typeof steps): Promise<void> => {
+  const output = await walk.shell(CURL + of.map(({ command }) => `${command}\necho; echo ${MARK}\n`).join(''));
+  const printed = output.split(MARK).map((text) => text.trim());
+  for (const [i, { command, printed: shown }] of of.entries()) {
+    expect([command, shown !== undefined]).toEqual([command, command.includes('curl ')]);
+    expect({ command, reply: printed[i] }).toEqual({ command, reply: expect.stringMatching(patternOf(shown ?? '')) });
+  }
+};
+
+test.each([
+  ['embeddings.md', 3],
+  ['routing.md', 1],
+])('docs/%s shows the replies of its examples, which work as pasted', async (name, curls) => {
+  const own = stepsOf(pageOf(name));
+  expect(own.filter(({ command }) => command.includes('curl '))).toHaveLength(curls);
+  await follow(own);
+});
+
 describe('docs/api.md', () => {
   test('shows the reply of every example, which works as pasted, in the order of the page', async () => {
     const commands = steps.map(({ command }) => command).filter((command) => command.includes('curl '));
     expect(commands.length).toBeGreaterThan(20);
     expect(commands.filter((command) => command.includes('$ONDEMAND_URL'))).toHaveLength(6);
-    const output = await walk.shell(CURL + steps.map(({ command }) => `${command}\necho; echo ${MARK}\n`).join(''));
-    const printed = output.split(MARK).map((text) => text.trim());
-    for (const [i, { command, printed: shown }] of steps.entries()) {
-      expect([command, shown !== undefined]).toEqual([command, command.includes('curl ')]);
-      expect({ command, reply: printed[i] }).toEqual({ command, reply: expect.stringMatching(patternOf(shown ?? '')) });
-    }
+    await follow(steps);
   });
 
   test('has programs that run as saved', async () => {
