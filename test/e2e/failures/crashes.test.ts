@@ -27,6 +27,10 @@ const MIN_UPTIME_MS = 300;
 // Shares of all calls, together about a tenth. Many more would use up the SDK's retry budget.
 const FAULTS = { throttled: 0.01, conflicted: 0.02, failed: 0.01, failedAfter: 0.02, lostRequest: 0.015, lostReply: 0.03, slow: 0.000_5 };
 
+// Of several calls to the model.
+const EMBEDDINGS = { model: 'sluice-tiny-embed', input: Array(200).fill('Hello') };
+const EMBEDDING_EVERY = 7;
+
 let database: TestDatabase;
 let proxy: FaultProxy;
 let run: TestRun;
@@ -61,11 +65,13 @@ const ending = async (caller: Caller, number: number): Promise<number | 'cut'> =
     ...(number % 5 === 0 && { 'idempotency-key': `${number}` }),
   };
   const messages = [{ role: 'user', content: 'Hello' }];
-  const body = JSON.stringify({ model: run.model, messages, stream: number % 2 === 0, max_tokens: 6, temperature: 1, seed: number });
+  const chat = { model: run.model, messages, stream: number % 2 === 0, max_tokens: 6, temperature: 1, seed: number };
+  const isEmbedding = number % EMBEDDING_EVERY === 0;
+  const [path, request] = isEmbedding ? ['embeddings', EMBEDDINGS] : ['chat/completions', chat];
   try {
-    const response = await fetch(`${run.base_url}/v1/chat/completions`, { method: 'POST', headers, body });
+    const response = await fetch(`${run.base_url}/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(request) });
     const text = await response.text();
-    return response.status === 200 && number % 2 === 0 && !text.includes('[DONE]') ? 'cut' : response.status;
+    return response.status === 200 && number % 2 === 0 && !isEmbedding && !text.includes('[DONE]') ? 'cut' : response.status;
   } catch {
     return 'cut';
   }

@@ -1,10 +1,11 @@
+import { EMBEDDING_MODEL } from '../../../infra/local/container.ts';
 import { COUNT_TOKENS_PATH, MESSAGES_PATH } from '../../../shared/http/messages-path.ts';
 import type { Planted } from './canaries.ts';
 
 /** A request's body and headers, with a canary wherever a caller can write text. */
 export interface CanaryRequest {
   path: string;
-  /** Without its model. */
+  /** Without its model, unless that is another than the run's own. */
   body: Record<string, unknown>;
 }
 
@@ -69,6 +70,16 @@ const completions: CanaryRoute = (planted) => ({
     max_tokens: 4,
     ...GREEDY,
     ...commonOf(planted),
+  },
+});
+
+const embeddings: CanaryRoute = (planted) => ({
+  path: '/v1/embeddings',
+  body: {
+    model: EMBEDDING_MODEL,
+    input: [planted.content('first input'), `${planted.content('second input')} ${hidden(planted).email}`],
+    user: planted.traced('user'),
+    [planted.ignored('unknown field')]: { [planted.content('unknown name')]: planted.content('unknown value') },
   },
 });
 
@@ -199,6 +210,7 @@ const detokenize: CanaryRoute = (planted) => ({ path: '/detokenize', body: { tok
 export const canaryRoutes: Record<string, CanaryRoute> = {
   chat,
   completions,
+  embeddings,
   responses: responses(false),
   'stored-responses': responses(true),
   codex,
