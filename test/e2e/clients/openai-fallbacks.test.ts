@@ -7,6 +7,8 @@ let run: TestRun;
 let client: OpenAI;
 beforeAll(async () => {
   run = await startTestRun();
+  // The role allows nothing of an endpoint that does not exist.
+  run.expectDenial('sagemaker:InvokeEndpoint');
   const tiny = await run.models.get(SERVERLESS_POOL, run.model);
   if (!tiny) throw new Error('The local run has no model.');
   const targets: typeof tiny.targets = [{ endpoint: 'deleted', weight: 1 }];

@@ -64,7 +64,7 @@ describe('API keys in the console', () => {
     const { page, faults, close } = await ui.open(owner, `/api-keys/${id}`);
     await page.getByRole('button', { name: 'Edit API key' }).click();
     await page.getByLabel('Name').fill('mine');
-    await page.getByLabel('Concurrent requests').fill('8');
+    await page.getByLabel('Concurrent requests', { exact: true }).fill('8');
     await page.getByText('0 in progress now.').waitFor();
     await ui.control.done('PATCH', `/v1/api-keys/${id}`, { token: owner.token, body: { name: 'theirs', budgets: { month: '250' } } });
     await page.getByRole('button', { name: 'Save API key' }).click();

@@ -6,8 +6,9 @@ import { messages } from '../../../../functions/inference/messages/route.ts';
 import type { InferenceRequest, InferenceRoute } from '../../../../functions/inference/pipeline/inference-route.ts';
 import { responses } from '../../../../functions/inference/responses/route.ts';
 import { validate } from '../../../../shared/http/validate.ts';
-import { DialectName, Model } from '../../../../shared/models/model.ts';
+import { Model } from '../../../../shared/models/model.ts';
 import type { Prompt } from '../../../../shared/tokens/prompt.ts';
+import { dialects } from '../../../../shared/upstream/dialects.ts';
 import { createCacheSalt } from '../../../../shared/upstream/request-body.ts';
 
 // Prefix-aware routing reads the first bytes of a body, 1,024 at least and 65,536 at most. Requests of one conversation
@@ -73,7 +74,8 @@ const ROWS: readonly Row[] = [
   ),
 ];
 
-const CASES = ROWS.flatMap((row) => DialectName.options.map((dialect) => ({ ...row, dialect, title: `${row.name}, ${dialect}` })));
+const generating = Object.keys(dialects) as (keyof typeof dialects)[];
+const CASES = ROWS.flatMap((row) => generating.map((dialect) => ({ ...row, dialect, title: `${row.name}, ${dialect}` })));
 const CONTAINER_MODEL = 'org/served-model';
 const saltOf = createCacheSalt('secret');
 
