@@ -19,6 +19,7 @@ const NEW_PATHS = [
   '/v1/me/sessions',
   '/v1/model-aliases',
   '/v1/observability/now',
+  '/v1/projects',
   '/v1/service-accounts',
   '/v1/summary',
 ];

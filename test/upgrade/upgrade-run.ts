@@ -23,7 +23,9 @@ const DIFFERENCES: readonly (readonly [path: string, fault: string])[] = [
     ['has_default_concurrency', 'require_second_factor', 'fresh_login_minutes'].map((field) => [path, lacking(field)] as const),
   ),
   ...['permissions', 'second_factor', 'organization_name'].map((field) => ['/v1/me', lacking(field)] as const),
-  ...MODELS.map((path) => [path, lacking('structured_outputs')] as const),
+  ...MODELS.flatMap((path) =>
+    ['structured_outputs', 'task', 'embedding', 'fallbacks'].map((field) => [path, lacking(field)] as const),
+  ),
   ...RESPONSES.flatMap((path) =>
     [lacking('presence_penalty'), lacking('frequency_penalty'), '/service_tier must be '].map((fault) => [path, fault] as const),
   ),

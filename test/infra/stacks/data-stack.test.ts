@@ -92,12 +92,13 @@ describe('the data stack', () => {
     expect(expiring).toEqual([{ ExpirationInDays: 1, Prefix: PENDING_FILES, Status: 'Enabled' }]);
   });
 
-  test('expires only short totals, stored responses, counters of attempts, notifications and request facts', () => {
+  test('expires only end users, short totals, stored responses, counters, notifications and request facts', () => {
     const expiring = Object.entries(data.findResources('AWS::DynamoDB::GlobalTable'))
       .filter(([, { Properties }]) => Properties.TimeToLiveSpecification)
       .map(([id, { Properties }]) => [id, Properties.TimeToLiveSpecification]);
     const byTime = { AttributeName: 'expires_at', Enabled: true };
     expect(Object.fromEntries(expiring)).toEqual({
+      Keys: { AttributeName: 'del_at', Enabled: true },
       Usage: byTime,
       Responses: byTime,
       Attempts: byTime,

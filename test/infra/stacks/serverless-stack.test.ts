@@ -49,7 +49,7 @@ describe('the serverless host', () => {
     const ofMetering = dynamo('BatchGetItem', 'ConditionCheckItem', 'GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem');
     expect(actions('Metering')).toEqual([...ofMetering, ...own, ...ofQueue].sort());
     const ofStream = dynamo('DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams');
-    const ofRollups = dynamo('GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem');
+    const ofRollups = dynamo('GetItem', 'GetItem', 'PutItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem', 'UpdateItem');
     expect(actions('Rollups')).toEqual([...ofRollups, ...ofStream, ...own, 'sqs:SendMessage'].sort());
     expect(actions('Tokenizer')).toEqual([...own, 's3:GetObject'].sort());
     const [tokenizerId] =

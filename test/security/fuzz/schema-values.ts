@@ -28,6 +28,7 @@ export interface Schema {
 
 const MAX_DEPTH = 8;
 const MOST_ITEMS = 3;
+const MOST_REPEATED_CHARACTERS = 1_000_000;
 const WORDS = ['Hello', 'a', 'Say one word.', 'résumé', '你好', 'user@example.com', '2026-11', '1.5'];
 // Of numbers without a bound in their schema.
 const USUAL_SPAN = 100;
@@ -99,10 +100,16 @@ export const mutated = (value: unknown, random: Random): unknown => {
   return Object.fromEntries(entries);
 };
 
+// Arrays can be repeated within arrays that are repeated, too.
+const repetitions = (part: unknown, random: Random): number => {
+  const length = oneOf(random, [2, 20, 300]);
+  return length * (JSON.stringify(part)?.length ?? 0) > MOST_REPEATED_CHARACTERS ? 2 : length;
+};
+
 const mutatedArray = (value: readonly unknown[], random: Random): unknown[] => {
   const index = intBelow(random, value.length);
   const change = random();
   if (change < 0.1) return value.toSpliced(index, 1);
-  if (change < 0.2) return Array.from({ length: oneOf(random, [2, 20, 300]) }, () => value[index]);
+  if (change < 0.2) return Array.from({ length: repetitions(value[index], random) }, () => value[index]);
   return value.with(index, mutated(value[index], random));
 };

@@ -20,17 +20,20 @@ const BUCKET_MS = 600_000;
 let database: TestDatabase;
 let deps: SplitDependencies;
 let aliases: ReturnType<typeof createAliasStore>;
+let audit: ReturnType<typeof createAuditStore>;
 let organization: string;
 let split: ModelSplit;
 beforeAll(async () => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   database = await startTestDatabase();
-  const { tables, database: line } = database;
-  aliases = createAliasStore(line, tables.Models as string);
+  const { tables } = database;
+  aliases = createAliasStore(database.database, tables.Models as string);
+  audit = createAuditStore(createRecordTable(database.database, tables.Audit as string));
+  const line = await database.as('rollup');
   deps = {
     database: line,
     audit: createAuditStore(createRecordTable(line, tables.Audit as string)),
-    aliases,
+    aliases: createAliasStore(line, tables.Models as string),
     sides: createSideStore(line, tables.Usage as string),
     outbox: createOutbox(createRecordTable(line, tables.Notifications as string)),
     now: () => NOW_MS,
@@ -55,7 +58,7 @@ const add = (bucket: number, requests: number, failed: number, shard = 'key_1') 
 const evaluate = () => stopIfFailing(deps, countOf(1, 0));
 const stoppedAt = async (owner = organization) => (await aliases.get(owner, 'gpt'))?.split?.stopped_at;
 const log = async (owner: string | null = organization) =>
-  (await deps.audit.list(owner, { limit: 20 })).data.filter(({ action }) => action === 'model_alias.split_stopped');
+  (await audit.list(owner, { limit: 20 })).data.filter(({ action }) => action === 'model_alias.split_stopped');
 const notifications = async () => {
   const rows = createRecordTable(database.database, database.tables.Notifications as string);
   return Array.fromAsync(rows.all({ account: organization, prefix: OUTBOX_PREFIX }));

@@ -63,7 +63,7 @@ describe('the examples that the reference shows', () => {
     const parameters = operationsOf(document).flatMap(({ parameters: some = [] }) => some);
     const optional = parameters.filter(({ in: place, required = false }) => place === 'header' && !required);
     expect(new Set(optional.map(({ name }) => name.toLowerCase()))).toEqual(
-      new Set(['idempotency-key', 'x-sluice-log', 'x-wait-for-capacity']),
+      new Set(['idempotency-key', 'x-sluice-fallback', 'x-sluice-log', 'x-wait-for-capacity']),
     );
     for (const { example, schema } of optional)
       expect([example, schema.example, schema.examples]).toEqual([undefined, undefined, [expect.anything()]]);
