@@ -19,13 +19,12 @@ const DIFFERENCES: readonly (readonly [path: string, fault: string])[] = [
     ['project_id', 'per_user', 'no_fallback'].map((field) => [path, lacking(field)] as const),
   ),
   ['/v1/audit-log', lacking('searched_until')],
+  ...['alias', 'side'].map((field) => ['/v1/observability/metrics', lacking(field)] as const),
   ...['/v1/organizations', '/v1/organizations/{id}', '/v1/organizations/{id}/limits'].flatMap((path) =>
     ['has_default_concurrency', 'require_second_factor', 'fresh_login_minutes'].map((field) => [path, lacking(field)] as const),
   ),
   ...['permissions', 'second_factor', 'organization_name'].map((field) => ['/v1/me', lacking(field)] as const),
-  ...MODELS.flatMap((path) =>
-    ['structured_outputs', 'task', 'embedding', 'fallbacks'].map((field) => [path, lacking(field)] as const),
-  ),
+  ...MODELS.flatMap((path) => ['structured_outputs', 'task', 'embedding', 'fallbacks'].map((field) => [path, lacking(field)] as const)),
   ...RESPONSES.flatMap((path) =>
     [lacking('presence_penalty'), lacking('frequency_penalty'), '/service_tier must be '].map((fault) => [path, fault] as const),
   ),
