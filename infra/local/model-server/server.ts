@@ -99,7 +99,7 @@ const createRoutes = (options: ContainerOptions): Map<string, Route> => {
   ]);
 };
 
-const { createChatCompletion, createCompletion } = inferenceHostRoutes;
+const { createChatCompletion, createCompletion, createEmbeddings } = inferenceHostRoutes;
 
 type ReplyTo<Request> = (context: ServingContext, request: Request, exchange: Exchange) => Promise<void>;
 
@@ -114,7 +114,7 @@ const modelRoutes = (context: ServingContext): [string, Route][] => {
     ['POST /invocations', answered((body, exchange) => replyToInvocation(context, parseJson(body), exchange))],
     [`POST ${createChatCompletion.path}`, parsed(ChatRequest, replyToChat)],
     [`POST ${createCompletion.path}`, parsed(CompletionRequest, replyToCompletion)],
-    ['POST /v1/embeddings', parsed(EmbeddingRequest, replyToEmbeddings)],
+    [`POST ${createEmbeddings.path}`, parsed(EmbeddingRequest, replyToEmbeddings)],
     ...['/rerank', '/v1/rerank', '/v2/rerank'].map((path): [string, Route] => [`POST ${path}`, parsed(RerankRequest, replyToRerank)]),
     ['POST /tei/embed', answered((body, exchange) => replyToTextEmbeddings(context, body, exchange))],
     ['POST /tei/rerank', answered((body, exchange) => replyToTextRerank(context, body, exchange))],

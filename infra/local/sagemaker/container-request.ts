@@ -6,7 +6,7 @@ import { inferenceHostRoutes } from '../../../shared/hosts/inference-routes.ts';
 export interface ContainerTarget {
   /** Without a path. */
   url: string;
-  /** `/invocations`; absent for a server with OpenAI's paths, which has one path for chats and one for completions. */
+  /** `/invocations`; absent for a server with OpenAI's paths, which has a path for each kind of request. */
   path?: string;
   /**
    * Uses a connection for several requests (the default). A server that closes idle connections can close one while it
@@ -37,14 +37,15 @@ const KEPT = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({
 
 const CUSTOM_ATTRIBUTES = 'x-amzn-sagemaker-custom-attributes';
 
-// Only a completion has a prompt.
+// Only a completion has a prompt, and only a request for embeddings an input.
 const openAiPath = (payload: Buffer): string => {
+  const { createChatCompletion, createCompletion, createEmbeddings } = inferenceHostRoutes;
   try {
-    return 'prompt' in (JSON.parse(payload.toString()) as object)
-      ? inferenceHostRoutes.createCompletion.path
-      : inferenceHostRoutes.createChatCompletion.path;
+    const body = JSON.parse(payload.toString()) as object;
+    if ('prompt' in body) return createCompletion.path;
+    return 'input' in body ? createEmbeddings.path : createChatCompletion.path;
   } catch {
-    return inferenceHostRoutes.createChatCompletion.path;
+    return createChatCompletion.path;
   }
 };
 

@@ -83,6 +83,7 @@ describe('a server that is no SageMaker container', () => {
   test.each([
     ['{"messages":[]}', '/v1/chat/completions'],
     ['{"prompt":"x"}', '/v1/completions'],
+    ['{"input":"x"}', '/v1/embeddings'],
     ['no JSON', '/v1/chat/completions'],
   ])('gets %s at %s', async (body, path) => {
     let received: string | undefined;
