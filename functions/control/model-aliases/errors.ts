@@ -21,6 +21,16 @@ export class SplitOfOneModel extends InvalidRequest {
   }
 }
 
+/** Another model can't answer in place of one that embeds or ranks: 400. */
+export class NotInterchangeable extends InvalidRequest {
+  constructor(param: string) {
+    super({
+      param,
+      message: `Invalid value for '${param}': expected models that generate text, since vectors and scores of different models can't be compared.`,
+    });
+  }
+}
+
 /** An owner has as many aliases as possible: 409. */
 export class TooManyAliases extends Conflict {
   constructor(max: number) {

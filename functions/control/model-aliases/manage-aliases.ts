@@ -14,7 +14,7 @@ import { isVisible, poolOf, poolsFor } from '../model-registry/find-model.ts';
 import { organizationOf } from '../model-registry/model-resource.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { AliasParameters, aliasFieldsOf, type ModelAliasResource, type NewModelAlias, toAliasResource } from './alias-resource.ts';
-import { AliasIsModel, SplitOfOneModel, TooManyAliases } from './errors.ts';
+import { AliasIsModel, NotInterchangeable, SplitOfOneModel, TooManyAliases } from './errors.ts';
 import { planAlias } from './plan-alias.ts';
 
 export interface ModelAliasDependencies extends AuditDependencies {
@@ -77,7 +77,11 @@ const checkModels = async (deps: ModelAliasDependencies, actor: Actor, owner: st
     ...(alias.split ? [['split.model', alias.split.model] as [string, string]] : []),
   ];
   if (alias.split?.model === alias.model) throw new SplitOfOneModel();
-  for (const [param, name] of named) if (!(await modelFor(deps, actor, owner, name))) throw new ModelNotFound(name, [], param);
+  for (const [param, name] of named) {
+    const model = await modelFor(deps, actor, owner, name);
+    if (!model) throw new ModelNotFound(name, [], param);
+    if (named.length > 1 && model.task !== 'generate') throw new NotInterchangeable(param);
+  }
 };
 
 // A split that stops at the same time changes the row.

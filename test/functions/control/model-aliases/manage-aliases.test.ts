@@ -231,6 +231,20 @@ describe('the split of an alias', () => {
   });
 });
 
+describe('an alias of a model that embeds', () => {
+  const embed = { task: 'embed', embedding: { dimensions: 8 }, max_output_tokens: undefined, default_output_tokens: undefined } as const;
+
+  test('has neither fallbacks nor a split, and is no fallback, since its vectors differ from those of others', async () => {
+    const { name: embedder } = await managed.register({ ...embed, organization });
+    const { name: other } = await managed.register({ ...embed, organization });
+    expect(await set(owner, 'vectors', embedder)).toMatchObject({ model: embedder });
+    const refused = (param: string) => ({ status: 400, param });
+    await expect(set(owner, 'vectors', embedder, { fallbacks: [other] })).rejects.toMatchObject(refused('model'));
+    await expect(set(owner, 'gpt', own, { fallbacks: [embedder] })).rejects.toMatchObject(refused('fallbacks.0'));
+    await expect(set(owner, 'gpt', own, { split: { model: other, percent: 5 } })).rejects.toMatchObject(refused('split.model'));
+  });
+});
+
 describe('the list of aliases', () => {
   test('has those of the organization and those for all, page by page', async () => {
     await set(admin, 'claude', shared);
