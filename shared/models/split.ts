@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import * as z from 'zod';
+import { evenShare } from './even-share.ts';
 import { ModelName } from './model.ts';
 
 const UnixSeconds = z.int().min(0);
@@ -34,9 +34,6 @@ export type ModelSplit = z.output<typeof ModelSplit>;
 /** The side of a split on which a request was answered: with the alias's own model or with the other one. */
 export type SplitSide = 'base' | 'new';
 
-// Evenly spread in [0, 1).
-const shareOf = (text: string): number => hash('sha256', text, 'buffer').readUIntBE(0, 6) / 2 ** 48;
-
 /**
  * The side of a caller or a conversation. It depends on nothing else, so that a change of the percentage moves only the
  * difference.
@@ -46,4 +43,4 @@ export const sideOf = (
   alias: string,
   { model, percent }: Pick<ModelSplit, 'model' | 'percent'>,
   affinity: string | undefined,
-): SplitSide => (affinity !== undefined && shareOf(JSON.stringify([alias, model, affinity])) * 100 < percent ? 'new' : 'base');
+): SplitSide => (affinity !== undefined && evenShare(JSON.stringify([alias, model, affinity])) * 100 < percent ? 'new' : 'base');

@@ -20,9 +20,17 @@ import type { LimiterStore } from '../../../shared/admission/stores/limiter-stor
 import { readAllShards } from '../../../shared/admission/stores/reservation.ts';
 import { beginSpreading, MAX_CHANGED_AT_ONCE } from '../../../shared/admission/stores/spread-configuration.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
+
+interface LimiterSettings {
+  status: 'active' | 'suspended';
+  limits: Limits;
+  /** Default: it is the organization's own limiter. */
+  organization?: string;
+}
 
 /**
  * Plans the writes that replace all limits of an organization or a project and its status, on all of its shards. They
@@ -34,7 +42,7 @@ import { logInfo } from '../../../shared/logging/log.ts';
 export const toSetLimiter = async (
   limiters: LimiterConfigurationStore,
   id: string,
-  { status, limits, organization = id }: { status: 'active' | 'suspended'; limits: Limits; organization?: string },
+  { status, limits, organization = id }: LimiterSettings,
   changes: 'limits' | 'status',
   nowMs: number,
 ): Promise<{ writes: Write[]; isSpread: boolean }> => {
@@ -66,6 +74,36 @@ export const toSetLimiter = async (
     return limiters.toConfigure(item.id, configurationOf(part), expected);
   });
   return { writes, isSpread: false };
+};
+
+// Requests of a busy organization, and its new shards, can make the change fail this often; then it returns 503.
+const MAX_COMMIT_ATTEMPTS = 8;
+
+/**
+ * Commits a change together with the limits of its organization or project, as `toSetLimiter` plans them.
+ * @param save commits the change with further writes
+ * @throws the errors of `save`; 503 if requests change the limiter each time
+ */
+export const saveWithLimiter = async (
+  limiters: LimiterConfigurationStore,
+  id: string,
+  settings: LimiterSettings,
+  changes: 'limits' | 'status',
+  nowMs: number,
+  save: (writes: readonly Write[]) => Promise<void>,
+): Promise<void> => {
+  for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
+    const { writes, isSpread } = await toSetLimiter(limiters, id, settings, changes, nowMs);
+    try {
+      await save(writes);
+    } catch (error) {
+      if (error instanceof ChangedMeanwhile) continue;
+      throw error;
+    }
+    if (isSpread) await limiters.spread(id, nowMs);
+    return;
+  }
+  throw new DatabaseUnavailable(new Error(`The limiter of ${id} changed during each of ${MAX_COMMIT_ATTEMPTS} attempts.`));
 };
 
 // A shard must not keep the whole limits that were removed.

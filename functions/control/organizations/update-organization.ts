@@ -1,15 +1,14 @@
 import * as z from 'zod';
 import { shardIds } from '../../../shared/admission/item/shards.ts';
-import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
 import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
-import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { AppliedLimits, type OrganizationLimits, toLimits } from '../limits/limits.ts';
 import { FreshLoginMinutes, type Organization, OrganizationName } from './organization.ts';
-import { markKeys, setContentOfKeys, toSetLimiter } from './organization-limiter.ts';
+import { markKeys, saveWithLimiter, setContentOfKeys } from './organization-limiter.ts';
 import type { OrganizationStore } from './organization-store.ts';
 
 /** Absent fields keep their values. */
@@ -37,9 +36,6 @@ export const limitersOf = async ({ apiKeys }: Pick<OrganizationDependencies, 'ap
   return ids;
 };
 
-// Requests of a busy organization, and its new shards, can make the change fail this often; then it returns 503.
-const MAX_COMMIT_ATTEMPTS = 8;
-
 interface Change {
   action: string;
   reason?: string;
@@ -59,20 +55,12 @@ const change = async (
   const after: Organization = { ...before, ...fields, updated_at: Math.floor(origin.nowMs / 1_000) };
   const settings = { status: after.status, limits: toLimits(after.limits ?? organizations.defaultLimits()) };
   const audited = { action, organization: id, target: { type: 'organization', id }, reason: reason ?? null, before, after };
-  const done = { ...after, version: after.version + 1 };
-  for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
-    const set = limiter && (await toSetLimiter(limiters, id, settings, limiter, origin.nowMs));
-    try {
-      await commit(deps, origin, audited, [organizations.toReplace(after, before), ...(set?.writes ?? [])]);
-    } catch (error) {
-      if (error instanceof ChangedMeanwhile) continue;
-      throw error;
-    }
-    if (set?.isSpread) await limiters.spread(id, origin.nowMs);
-    if (limiter) await markKeys(limiters, id, await limitersOf(deps, id));
-    return done;
-  }
-  throw new DatabaseUnavailable(new Error(`The limiter of ${id} changed during each of ${MAX_COMMIT_ATTEMPTS} attempts.`));
+  const save = (writes: readonly Write[]) => commit(deps, origin, audited, [organizations.toReplace(after, before), ...writes]);
+  if (limiter) {
+    await saveWithLimiter(limiters, id, settings, limiter, origin.nowMs, save);
+    await markKeys(limiters, id, await limitersOf(deps, id));
+  } else await save([]);
+  return { ...after, version: after.version + 1 };
 };
 
 type Expected = readonly number[] | undefined;

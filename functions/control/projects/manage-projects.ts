@@ -1,8 +1,6 @@
 import * as z from 'zod';
-import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
 import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
-import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { type Page, type PageRequest, pageQuery } from '../../../shared/http/page.ts';
@@ -13,7 +11,7 @@ import { type Actor, type ActorChecks, organizationFor } from '../access/actor.t
 import { KeyBudgets, toBudgets } from '../limits/limits.ts';
 import { filteredPage } from '../lists/filtered-page.ts';
 import { OrganizationId } from '../organizations/organization.ts';
-import { toSetLimiter } from '../organizations/organization-limiter.ts';
+import { saveWithLimiter } from '../organizations/organization-limiter.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { type NewProject, Project, type ProjectUpdate } from './project.ts';
 import type { ProjectStore } from './project-store.ts';
@@ -66,32 +64,18 @@ const save = (
     ...writes,
   ]);
 
-// Requests of a busy project can make the change fail this often; then it returns 503.
-const MAX_COMMIT_ATTEMPTS = 8;
-
 // With a limiter of the new budgets, which the requests of all its keys must meet.
-const saveWithBudgets = async (
+const saveWithBudgets = (
   deps: ProjectDependencies,
   actor: Actor,
   change: { action: string; before?: Project; after: Project },
   writes: readonly Write[],
 ): Promise<void> => {
-  const { limiters } = deps;
   const { id, organization: owner, budgets } = change.after;
-  const limits = { ...UNLIMITED, budgets: toBudgets(budgets) };
-  const { nowMs } = actor.origin;
-  for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
-    const set = await toSetLimiter(limiters, id, { status: 'active', limits, organization: owner }, 'limits', nowMs);
-    try {
-      await save(deps, actor, change.after, change, [...writes, ...set.writes]);
-    } catch (error) {
-      if (error instanceof ChangedMeanwhile) continue;
-      throw error;
-    }
-    if (set.isSpread) await limiters.spread(id, nowMs);
-    return;
-  }
-  throw new DatabaseUnavailable(new Error(`The limiter of ${id} changed during each of ${MAX_COMMIT_ATTEMPTS} attempts.`));
+  const settings = { status: 'active', limits: { ...UNLIMITED, budgets: toBudgets(budgets) }, organization: owner } as const;
+  return saveWithLimiter(deps.limiters, id, settings, 'limits', actor.origin.nowMs, (ofLimiter) =>
+    save(deps, actor, change.after, change, [...writes, ...ofLimiter]),
+  );
 };
 
 const UNLIMITED = {

@@ -2,6 +2,7 @@ import type { Model } from '../../../shared/models/model.ts';
 import type { PoolingCall, PoolingDialect } from '../pooling/pooling-route.ts';
 import { readJson } from '../pooling/read-json.ts';
 import { UnusableReply } from '../pooling/unusable-reply.ts';
+import { reportedTokens, type VllmUsage } from '../pooling/vllm-usage.ts';
 import type { EmbeddingsRequest } from './request.ts';
 import { readVector, type Vector } from './vector.ts';
 
@@ -18,7 +19,7 @@ export const dimensionsOf = ({ dimensions }: EmbeddingsRequest, { embedding }: M
 
 interface Reply {
   data?: { index?: unknown; embedding?: unknown }[];
-  usage?: { prompt_tokens?: unknown };
+  usage?: VllmUsage;
 }
 
 // The entries say which input they are for.
@@ -34,11 +35,6 @@ const vectorsOf = ({ data }: Reply, dimensions: number, count: number): Vector[]
     vectors[index as number] = vector;
   }
   return vectors;
-};
-
-const tokensOf = ({ usage }: Reply): number | undefined => {
-  const tokens = usage?.prompt_tokens;
-  return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined;
 };
 
 /**
@@ -63,6 +59,6 @@ export const vllmEmbeddings: PoolingDialect<EmbeddingsRequest, Vector> = {
   }),
   read: (reply, request, model, { texts }) => {
     const read = readJson(reply) as Reply;
-    return { results: vectorsOf(read, dimensionsOf(request, model), texts.length), promptTokens: tokensOf(read) };
+    return { results: vectorsOf(read, dimensionsOf(request, model), texts.length), promptTokens: reportedTokens(read.usage) };
   },
 };

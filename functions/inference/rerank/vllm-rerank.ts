@@ -1,5 +1,6 @@
 import type { PoolingCall, PoolingDialect } from '../pooling/pooling-route.ts';
 import { readJson } from '../pooling/read-json.ts';
+import { reportedTokens, type VllmUsage } from '../pooling/vllm-usage.ts';
 import type { RerankRequest } from './request.ts';
 import { scoresOf } from './scores.ts';
 
@@ -8,13 +9,8 @@ const MAX_DOCUMENTS_PER_CALL = 100;
 
 interface Reply {
   results?: ({ index?: unknown; relevance_score?: unknown } | null)[];
-  usage?: { prompt_tokens?: unknown } | null;
+  usage?: VllmUsage;
 }
-
-const tokensOf = ({ usage }: Reply): number | undefined => {
-  const tokens = usage?.prompt_tokens;
-  return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined;
-};
 
 /**
  * vLLM's pooling runner behind `/invocations`, which scores all documents without `top_n`. Without
@@ -31,6 +27,6 @@ export const vllmRerank: PoolingDialect<RerankRequest, number> = {
   }),
   read: (reply, _, __, { texts }) => {
     const read = readJson(reply) as Reply;
-    return { results: scoresOf(read.results, texts.length, (entry) => entry.relevance_score), promptTokens: tokensOf(read) };
+    return { results: scoresOf(read.results, texts.length, (entry) => entry.relevance_score), promptTokens: reportedTokens(read.usage) };
   },
 };

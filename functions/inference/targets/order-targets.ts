@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto';
 import { type ApiEvent, headerOf } from '../../../shared/http/api-event.ts';
+import { evenShare } from '../../../shared/models/even-share.ts';
 import type { Model, Target } from '../../../shared/models/model.ts';
-
-// Evenly spread in (0, 1).
-const shareOf = (text: string): number => (hash('sha256', text, 'buffer').readUIntBE(0, 6) + 0.5) / 2 ** 48;
 
 /** A target's name, which no other target has. */
 export const targetName = ({ endpoint, component = '', region = '' }: Target): string => `${region}/${endpoint}/${component}`;
@@ -29,7 +27,7 @@ export const affinityOf = (organization: string, userId: string): string => hash
  */
 export const orderTargets = ({ targets }: Pick<Model, 'targets'>, key: string): Model['targets'] => {
   if (targets.length === 1) return targets;
-  const score = (target: Target): number => -target.weight / Math.log(shareOf(`${key}/${targetName(target)}`));
+  const score = (target: Target): number => -target.weight / Math.log(evenShare(`${key}/${targetName(target)}`));
   return targets
     .map((target) => ({ target, score: score(target) }))
     .sort((a, b) => b.score - a.score)
