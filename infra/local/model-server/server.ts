@@ -11,6 +11,7 @@ import { replyToEmbeddings } from './embeddings/route.ts';
 import type { LanguageModel } from './model/language-model.ts';
 import type { ContainerTokenizer } from './model/tokenizer.ts';
 import { answer, type Exchange, type ServingContext } from './replies/answering.ts';
+import { createBatch } from './replies/batch.ts';
 import { ControlChange, createControl } from './replies/control.ts';
 import { sendBody } from './replies/reply.ts';
 import { BadRequest, NotFound, TooLarge, toErrorBody } from './requests/errors.ts';
@@ -78,9 +79,15 @@ const limitsOf = (options: ContainerOptions): ServingLimits => {
 
 const createRoutes = (options: ContainerOptions): Map<string, Route> => {
   const { model, vectors, tokenizer, windowTokens, tokenDelayMs, firstTokenDelayMs } = options;
-  const control = createControl({ token_delay_ms: tokenDelayMs, first_token_delay_ms: firstTokenDelayMs, omit_usage: false, fault: null });
+  const control = createControl({
+    token_delay_ms: tokenDelayMs,
+    first_token_delay_ms: firstTokenDelayMs,
+    batch: null,
+    omit_usage: false,
+    fault: null,
+  });
   const limits = limitsOf(options);
-  const context: ServingContext = { model, vectors, tokenizer, control, limits };
+  const context: ServingContext = { model, vectors, tokenizer, control, batch: createBatch(), limits };
   const created = Math.floor(Date.now() / 1_000);
   const about = { object: 'model', created, owned_by: 'sluice', parent: null, max_model_len: windowTokens };
   const names = new Set([...limits.models.map(({ name }) => name), ...Object.values(limits.poolingModels)]);

@@ -8,12 +8,13 @@ import { sendStream, sendWhole } from './send.ts';
 
 /** Answers a chat completion request, streamed or not. Throws what `planChat` throws, and `FaultReached`. */
 export const replyToChat = async (
-  { model, tokenizer, limits }: ServingContext,
+  { model, tokenizer, batch, limits }: ServingContext,
   request: ChatRequest,
   { response, settings, signal }: Exchange,
 ): Promise<void> => {
   const plan = planChat(request, tokenizer, limits);
-  const steps = paceSteps(generate(model, tokenizer, [plan.generation]), settings, signal);
+  const requests = [plan.generation];
+  const steps = paceSteps(generate(model, tokenizer, requests), { settings, signal, batch, requests });
   const reply = { response, signal, plan, tokenizer, sendsUsage: asksUsage(request) && !settings.omit_usage };
   await (request.stream ? sendStream(reply, steps) : sendWhole(reply, steps));
 };

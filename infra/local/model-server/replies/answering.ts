@@ -3,6 +3,7 @@ import type { LanguageModel } from '../model/language-model.ts';
 import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import type { ServingLimits } from '../requests/served-models.ts';
 import type { VectorModel } from '../vectors/vectors.ts';
+import type { Batch } from './batch.ts';
 import type { Control, ControlSettings } from './control.ts';
 import { FaultReached } from './pace.ts';
 import { breakReply } from './reply.ts';
@@ -13,6 +14,7 @@ export interface ServingContext {
   vectors: VectorModel;
   tokenizer: ContainerTokenizer;
   control: Control;
+  batch: Batch;
   limits: ServingLimits;
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { BatchTimes } from './batch.ts';
 
 const LONGEST_DELAY_MS = 600_000;
 const DelayMs = z.number().min(0).max(LONGEST_DELAY_MS);
@@ -28,6 +29,8 @@ export type Fault = z.infer<typeof Fault>;
 export const ControlSettings = z.strictObject({
   token_delay_ms: DelayMs,
   first_token_delay_ms: DelayMs,
+  /** In place of both delays, for models that generate text; null: requests don't slow each other down. */
+  batch: BatchTimes.nullable(),
   omit_usage: z.boolean(),
   fault: Fault.nullable(),
 });

@@ -15,7 +15,7 @@ import {
   streamOf,
 } from '../fixtures.ts';
 
-const INITIAL = { token_delay_ms: 0, first_token_delay_ms: 0, omit_usage: false, fault: null };
+const INITIAL = { token_delay_ms: 0, first_token_delay_ms: 0, batch: null, omit_usage: false, fault: null };
 const STREAM = { messages: question, temperature: 0, stream: true, max_tokens: 20, stream_options: { include_usage: true } };
 
 let container: Container;
