@@ -28,6 +28,8 @@ export interface CapacityDependencies extends WakeDependencies, PlaceDependencie
 /** An admitted request whose deployment has no capacity, as far as is known. */
 export interface CapacityRequest {
   model: Model;
+  /** True if it is a shared model that answers in place of an organization's deployment. */
+  isShared?: boolean | undefined;
   organization: string;
   requestId: string;
   /** The maximum wait; 0 if the request doesn't wait. */
@@ -78,11 +80,13 @@ const readOnce = ({ secondsOf }: CapacityDependencies['startTimes']): CapacityDe
 
 /** Creates the capacity of an environment. Docs: docs/api.md, "Cold starts"; the reasons are in decision 0035. */
 export const createCapacity = (deps: CapacityDependencies): Capacity => {
-  const { host, deployments, models, waiting, waitingInOrganization, now, wait } = deps;
+  const { deployments, models, waiting, waitingInOrganization, now, wait } = deps;
   const limits = { ofDeployment: waiting.most, ofOrganization: waitingInOrganization.most };
 
-  return ({ model, organization, requestId, waitMs, signal, onSettled }) => {
+  return ({ model, isShared, organization, requestId, waitMs, signal, onSettled }) => {
     const { name } = model;
+    // The deployment of a shared model is not the caller's, on either host.
+    const host: Host = isShared ? { scope: 'serverless' } : deps.host;
     const deploymentId = model.deployment?.id ?? '';
     const isOnDemand = host.scope === 'on_demand';
     const joinedAtMs = now();

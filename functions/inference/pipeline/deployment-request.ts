@@ -21,6 +21,7 @@ const WAIT_END_MS = 2_000;
 
 interface DeploymentRequest {
   model: Model;
+  isShared?: boolean | undefined;
   prepared: Pick<PreparedRequest, 'waitMs'>;
   admission: Pick<Admission, 'organization' | 'requestId'>;
   deadline: Pick<Deadline, 'abort' | 'leftMs'>;
@@ -35,7 +36,7 @@ interface DeploymentRequest {
  */
 export async function* invokeDeployment(
   deps: Pick<Dependencies, 'capacity'>,
-  { model, prepared, admission, deadline, settlement }: DeploymentRequest,
+  { model, isShared, prepared, admission, deadline, settlement }: DeploymentRequest,
   invoke: (model: Model, signal: AbortController) => AnswerBatches,
 ): AsyncGenerator<AnswerPart> {
   const { abort, leftMs } = deadline;
@@ -63,7 +64,8 @@ export async function* invokeDeployment(
   const { organization, requestId } = admission;
   const waitMs = Math.max(0, Math.min(prepared.waitMs, leftMs() - WAIT_END_MS));
   const capacityOf = await deps.capacity();
-  const { canWait, ready } = capacityOf({ model, organization, requestId, waitMs, signal: abort.signal, onSettled: settlement.onSettled });
+  const { onSettled } = settlement;
+  const { canWait, ready } = capacityOf({ model, isShared, organization, requestId, waitMs, signal: abort.signal, onSettled });
   for (let tries = 1; ; tries++) {
     const failure = yield* attempt(yield* ready(tries));
     if (!failure) return;

@@ -75,12 +75,12 @@ export const invokeModel = async <Request extends InferenceRequest, P extends Pr
   const { abort, leftMs } = deadline;
   let ends = collectCallbacks();
   const begin = async (candidate: Candidate<PreparedRequest<P>>, signal: AbortController) => {
-    const { model, prepared } = candidate;
+    const { model, isShared, prepared } = candidate;
     const fitted = await fitWindow(admitted.tokenizerOf(candidate), model, prepared);
     usage.fitted(fitted);
     abort.signal.throwIfAborted();
     const invoke = (current: Model, own: AbortController) => invokeTargets(route, deps, admitted, candidate, fitted, current, own);
-    const asked = { model, prepared, admission, deadline: { abort: signal, leftMs }, settlement: ends };
+    const asked = { model, isShared, prepared, admission, deadline: { abort: signal, leftMs }, settlement: ends };
     const rest: Answer['rest'] = model.deployment ? invokeDeployment(deps, asked, invoke) : invoke(model, signal);
     return { fitted, rest };
   };
