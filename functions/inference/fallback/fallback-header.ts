@@ -6,6 +6,9 @@ import { InvalidRequest } from '../../../shared/http/errors.ts';
  */
 export const FALLBACK_HEADER = 'x-sluice-fallback';
 
+/** The header of a reply that a fallback gave. @param number its number among the fallbacks, from 1 */
+export const fallbackHeader = (number: number): Record<string, string> => ({ [FALLBACK_HEADER]: String(number) });
+
 const invalidFallbackHeader = (): InvalidRequest =>
   new InvalidRequest({
     param: FALLBACK_HEADER,

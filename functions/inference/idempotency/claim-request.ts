@@ -12,6 +12,7 @@ import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import type { AdmissionRequest } from '../admission/admission-request.ts';
 import type { Keys } from '../admission/admit.ts';
 import { checkRemembered } from '../admission/rejection.ts';
+import { fallbackHeader } from '../fallback/fallback-header.ts';
 import { checkLogHeader } from '../payload-log/log-header.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
 import { type Claim, recordIdOf } from './key-record.ts';
@@ -84,11 +85,12 @@ const releaseClaim = async (idempotency: IdempotencyStore, claim: Pick<Claim, 'i
 };
 
 // Nothing is admitted, counted or charged.
-const replayOf = ({ requestId }: ApiEvent, { requestId: original, contentType, body, ignored }: StoredResult): Reply => ({
+const replayOf = ({ requestId }: ApiEvent, { requestId: original, contentType, body, ignored, fallback }: StoredResult): Reply => ({
   statusCode: 200,
   headers: {
     ...commonHeaders(requestId, contentType),
     ...(ignored && { 'x-sluice-ignored': ignored }),
+    ...(fallback && fallbackHeader(fallback)),
     'idempotent-replayed': 'true',
     'x-sluice-original-request-id': original,
   },

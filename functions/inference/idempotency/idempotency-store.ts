@@ -156,17 +156,18 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
       const content = result && (await pack(result.body));
       const kept = content && (await putContent(claim, content, storedAs)) ? result : undefined;
       const ignored = kept?.ignored === undefined ? '' : ', ignored = :ignored';
+      const fallback = kept?.fallback === undefined ? '' : ', fallback = :fallback';
       const place = kept && storedAs !== undefined ? ', stored_as = :place' : '';
       const refusal = await refusalOf(
         database.update({
           TableName: table,
           Key: { id: claim.id },
-          UpdateExpression: `SET completed_at = :now${kept ? `, request_id = :request, content_type = :type${ignored}${place}` : ''}`,
+          UpdateExpression: `SET completed_at = :now${kept ? `, request_id = :request, content_type = :type${ignored}${fallback}${place}` : ''}`,
           ConditionExpression: `${IS_HELD} AND (${IS_IN_PROGRESS} OR ${IS_THIS_END})`,
           ExpressionAttributeValues: {
             ':holder': claim.holder,
             ':now': now(),
-            ...(kept && { ':request': kept.requestId, ':type': kept.contentType, ':ignored': kept.ignored }),
+            ...(kept && { ':request': kept.requestId, ':type': kept.contentType, ':ignored': kept.ignored, ':fallback': kept.fallback }),
             ...(place && { ':place': storedAs }),
           },
         }),

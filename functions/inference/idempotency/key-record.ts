@@ -39,6 +39,8 @@ export interface KeyRecord {
   /** The id of the item with the result; absent: the attempt's own item. */
   stored_as?: string;
   ignored?: string;
+  /** The number of the fallback that answered. */
+  fallback?: number;
 }
 
 /** The clauses of the conditions. */
@@ -77,9 +79,14 @@ export const contentItemOf = (id: string, content: Uint8Array, nowSeconds: numbe
 });
 
 /** The stored result of a completed request. */
-export const resultOf = async ({ request_id, ignored }: KeyRecord, contentType: string, content: Uint8Array): Promise<StoredResult> => ({
+export const resultOf = async (
+  { request_id, ignored, fallback }: KeyRecord,
+  contentType: string,
+  content: Uint8Array,
+): Promise<StoredResult> => ({
   requestId: request_id,
   contentType,
   body: await unpack(content),
   ...(ignored !== undefined && { ignored }),
+  ...(fallback !== undefined && { fallback }),
 });

@@ -9,6 +9,8 @@ export interface StoredResult {
   body: string;
   /** The value of the header `x-sluice-ignored`, if the response had one. */
   ignored?: string;
+  /** The value of the header `x-sluice-fallback`, if the response had one. */
+  fallback?: number;
 }
 
 // Compressed. A DynamoDB item can have 400 kB, and every kB is billed.

@@ -7,7 +7,7 @@ import { forDeployments, type Tokenizer } from '../../../shared/tokens/tokenizer
 import type { AdmissionRequest } from '../admission/admission-request.ts';
 import { type Admission, admit } from '../admission/admit.ts';
 import type { Candidate } from '../fallback/candidate.ts';
-import { FALLBACK_HEADER } from '../fallback/fallback-header.ts';
+import { fallbackHeader } from '../fallback/fallback-header.ts';
 import { claimRequest, type RequestClaim, releaseClaimOnFailure } from '../idempotency/claim-request.ts';
 import { isLogged } from '../payload-log/log-header.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
@@ -106,7 +106,7 @@ export const admitRequest = async <Request extends InferenceRequest, P extends P
   const headersOf: AdmittedRequest<Request, P>['headersOf'] = ({ prepared, index }) => ({
     ...admission.headers,
     ...prepared.headers,
-    ...(index > 0 && { [FALLBACK_HEADER]: String(index) }),
+    ...(index > 0 && fallbackHeader(index)),
     ...(claim.complete && !mayStore && NOT_STORED),
   });
   const facts = { event, parsedAtMs, path, request, alias, split, admission, userId, claim, headersOf };

@@ -37,7 +37,7 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
     mayStore,
     ...(request.perf_metrics_in_response && { perf: usage.perf }),
   };
-  const storing = { claim, mayStore, ignored: prepared.ignored };
+  const storing = { claim, mayStore, ignored: prepared.ignored, fallback: candidate.index };
   if (!request.stream) {
     const stored = storedWhole(route.toWhole(request, facts, model), storing);
     const whole = await collectAnswer(stored, answer, admitted);

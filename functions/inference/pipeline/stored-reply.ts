@@ -1,6 +1,7 @@
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { RequestClaim } from '../idempotency/claim-request.ts';
 import { createRecording } from '../idempotency/recording.ts';
+import type { StoredResult } from '../idempotency/stored-result.ts';
 import type { StreamedReply, WholeReply } from './inference-route.ts';
 
 /** The header of a reply that can't be replayed. */
@@ -10,7 +11,14 @@ interface Storing {
   claim: RequestClaim;
   mayStore: boolean;
   ignored: string | undefined;
+  /** The number of the fallback that answers; 0: the model that the request names. */
+  fallback: number;
 }
+
+const factsOf = ({ ignored, fallback }: Pick<Storing, 'ignored' | 'fallback'>): Pick<StoredResult, 'ignored' | 'fallback'> => ({
+  ...(ignored && { ignored }),
+  ...(fallback > 0 && { fallback }),
+});
 
 // Returns where the result can be stored; undefined if it must not be stored.
 const storeReply = async ({ store }: StreamedReply | WholeReply, usage: UpstreamUsage): Promise<{ storedAs?: string } | undefined> => {
@@ -28,7 +36,7 @@ export const storedStream = (
   reply: StreamedReply,
   again: () => StreamedReply,
   contentType: string,
-  { claim: { complete }, mayStore, ignored }: Storing,
+  { claim: { complete }, mayStore, ...facts }: Storing,
 ): StreamedReply => {
   if (!complete) return reply;
   const recording = mayStore ? createRecording() : undefined;
@@ -45,7 +53,7 @@ export const storedStream = (
         if (!chunks) return undefined;
         const repeated = again();
         const body = repeated.take(chunks) + repeated.usage(usage) + repeated.end();
-        return { contentType, body, ...place, ...(ignored && { ignored }) };
+        return { contentType, body, ...place, ...factsOf(facts) };
       });
       return place?.storedAs;
     },
@@ -55,7 +63,7 @@ export const storedStream = (
 /** A response without streaming that is stored, to be replayed if the request is repeated. */
 export const storedWhole = (
   reply: WholeReply,
-  { claim: { complete }, mayStore, ignored }: Storing,
+  { claim: { complete }, mayStore, ...facts }: Storing,
 ): WholeReply & { isStored: () => boolean } => {
   let isStored = true;
   return {
@@ -65,7 +73,7 @@ export const storedWhole = (
       if (complete)
         isStored = await complete(() =>
           mayStore && place
-            ? { contentType: 'application/json', body: JSON.stringify(reply.whole(usage)), ...place, ...(ignored && { ignored }) }
+            ? { contentType: 'application/json', body: JSON.stringify(reply.whole(usage)), ...place, ...factsOf(facts) }
             : undefined,
         );
       return place?.storedAs;
