@@ -5,16 +5,29 @@ export interface Alerts {
   send(task: BillingTask): Promise<void>;
 }
 
-// The most keys of a task.
-const MAX_KEYS = 1_000;
+/** Keys and projects with new usage. */
+export interface UsedOwners {
+  keys: ReadonlySet<string>;
+  projects: ReadonlySet<string>;
+}
+
+// The most keys, and the most projects, of a task.
+const MAX_OWNERS = 1_000;
+
+const partsOf = (ids: ReadonlySet<string>): string[][] => {
+  const sorted = [...ids].sort();
+  return Array.from({ length: Math.ceil(sorted.length / MAX_OWNERS) }, (_, i) => sorted.slice(i * MAX_OWNERS, (i + 1) * MAX_OWNERS));
+};
 
 /**
- * Returns the tasks that compare the spending of organizations and their keys with the thresholds of their alerts. The
- * same keys give the same tasks.
+ * Returns the tasks that compare the spending of organizations, their keys and their projects with the thresholds of
+ * their alerts. The same keys and projects give the same tasks.
  */
-export const alertTasks = (keys: ReadonlyMap<string, ReadonlySet<string>>): BillingTask[] =>
-  [...keys].flatMap(([organization, ofOrganization]) => {
-    const sorted = [...ofOrganization].sort();
-    const parts = Array.from({ length: Math.ceil(sorted.length / MAX_KEYS) }, (_, i) => sorted.slice(i * MAX_KEYS, (i + 1) * MAX_KEYS));
-    return parts.map((part): BillingTask => ({ task: 'alert', organization, keys: part }));
+export const alertTasks = (owners: ReadonlyMap<string, UsedOwners>): BillingTask[] =>
+  [...owners].flatMap(([organization, used]) => {
+    const [keys, projects] = [partsOf(used.keys), partsOf(used.projects)];
+    return Array.from({ length: Math.max(keys.length, projects.length) }, (_, i): BillingTask => {
+      const ofProjects = projects[i] && { projects: projects[i] };
+      return { task: 'alert', organization, keys: keys[i] ?? [], ...ofProjects };
+    });
   });

@@ -4,6 +4,7 @@ import { type Bucket, dayOf } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { DETAILS, type Detail, isExpired, SPAN_MS, type TotalsSpan } from '../../shared/usage/organization-totals.ts';
 import { type OrganizationTotalsStore, type TotalsRow, totalsRowId } from '../../shared/usage/organization-totals-store.ts';
+import type { UsedOwners } from './alerts.ts';
 import { createMinutesOfBucket, rowsOf } from './organization-rows.ts';
 
 export interface OrganizationRollups {
@@ -52,8 +53,14 @@ const putChanged = async ({ totals, now }: OrganizationRollups, rows: readonly T
 export const createOrganizationRollup = (deps: OrganizationRollups) => {
   const { totals, maxUsers } = deps;
   const touched = new Map<string, Touched>();
-  const keys = new Map<string, Set<string>>();
+  const owners = new Map<string, { keys: Set<string>; projects: Set<string> }>();
   const counts = new Map<string, Promise<Map<string, number>>>();
+
+  const ownersIn = (organization: string) => {
+    const used = owners.get(organization) ?? { keys: new Set(), projects: new Set() };
+    owners.set(organization, used);
+    return used;
+  };
 
   // Read once for all buckets of the ten minutes in the batch.
   const finestCounts = (of: Touched): Promise<Map<string, number>> => {
@@ -87,6 +94,7 @@ export const createOrganizationRollup = (deps: OrganizationRollups) => {
         observe: async function* (events: AsyncIterable<UsageEvent>): AsyncGenerator<UsageEvent> {
           for await (const event of events) {
             minutes.add(event);
+            if (event.project_id !== undefined) ownersIn(event.org_id).projects.add(event.project_id);
             yield event;
           }
         },
@@ -95,15 +103,15 @@ export const createOrganizationRollup = (deps: OrganizationRollups) => {
           for (const organization of minutes.organizations()) {
             const of = { organization, startMs: bucket.startMs };
             touched.set(`${organization} ${bucket.startMs}`, of);
-            keys.set(organization, (keys.get(organization) ?? new Set()).add(ownerIdOf(bucket.shard)));
+            ownersIn(organization).keys.add(ownerIdOf(bucket.shard));
             await putChanged(deps, minutes.rows(organization, maxUsers), await finestCounts(of));
           }
         },
       };
     },
 
-    /** The keys of the buckets by organization, for which alerts are due. */
-    keys: (): ReadonlyMap<string, ReadonlySet<string>> => keys,
+    /** The keys and projects of the buckets by organization, for which alerts are due. */
+    owners: (): ReadonlyMap<string, UsedOwners> => owners,
 
     /** The spans of this kind that the buckets belong to. */
     touched: (span: TotalsSpan): Touched[] => {

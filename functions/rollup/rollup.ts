@@ -117,6 +117,6 @@ export const recompute = async (deps: Rollups, buckets: readonly Bucket[], hasTi
   await each(organizations.touched('day'), organizations.sumDay);
   if (deps.activity) await each(activity.latest(), deps.activity.recordLast);
   if (splits) await each([...newSides.values()], (count) => stopIfFailing(splits, count));
-  if (deps.alerts) await each(alertTasks(organizations.keys()), deps.alerts.send);
+  if (deps.alerts) await each(alertTasks(organizations.owners()), deps.alerts.send);
   throwFailures(failures);
 };

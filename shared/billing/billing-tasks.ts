@@ -12,10 +12,15 @@ export const BillingTask = z.discriminatedUnion('task', [
   /** Makes the files of an issued invoice or credit note. */
   z.object({ task: z.literal('render'), organization: z.string(), document: z.string() }),
   /**
-   * Compares the credit and budgets of an organization, and the budgets of some of its keys, with the thresholds of
-   * its alerts.
+   * Compares the credit and budgets of an organization, and the budgets of some of its keys and projects, with the
+   * thresholds of its alerts. Absent: no projects.
    */
-  z.object({ task: z.literal('alert'), organization: z.string(), keys: z.array(z.string()).max(1_000) }),
+  z.object({
+    task: z.literal('alert'),
+    organization: z.string(),
+    keys: z.array(z.string()).max(1_000),
+    projects: z.array(z.string()).max(1_000).optional(),
+  }),
   /** Removes what is left of grants that have expired. */
   z.object({ task: z.literal('expire'), organization: z.string() }),
   /** Continues an export of events to a file. */

@@ -39,7 +39,7 @@ const heldNanosIn = (item: LimiterItem, period: BudgetPeriod, nowMs: number): bi
   return entriesOf(item).reduce((held, [id, { holdNanos }]) => (moneyCountersOf(id)[period] === counter ? held + holdNanos : held), 0n);
 };
 
-/** The use of each budget of a key or organization. @param item its shards, merged */
+/** The use of each budget of a key, project or organization. @param item its shards, merged */
 export const budgetUseOf = (item: LimiterItem, nowMs: number): BudgetUse[] => {
   const { budgets } = limitsOf(item);
   const counted = countedNanosAt(item, nowMs);

@@ -7,6 +7,7 @@ import { type CreditStore, isGrant } from '../../../shared/credit/credit-store.t
 import type { Database } from '../../../shared/database/database.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import { prefixes } from '../../../shared/ids/id.ts';
 import { type NotificationType, newNotification } from '../../../shared/notifications/notification.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
@@ -44,6 +45,8 @@ const notify = async (
   });
 };
 
+const isProject = (owner: string): boolean => owner.startsWith(prefixes.project);
+
 const alertOfBudget = async (
   deps: AlertDependencies,
   organization: string,
@@ -54,7 +57,8 @@ const alertOfBudget = async (
   const threshold = thresholdReached(spentNanos, budgetNanos, percentages);
   if (threshold === undefined) return;
   const data = {
-    api_key: owner === organization ? null : owner,
+    api_key: owner === organization || isProject(owner) ? null : owner,
+    project: isProject(owner) ? owner : null,
     period,
     budget: dollarsOf(budgetNanos),
     spent: dollarsOf(spentNanos),
@@ -101,13 +105,13 @@ const alertOfCredit = async (
 };
 
 /**
- * Notifies an organization if its credit, its budget or a budget of one of these keys has reached a threshold. If
- * several thresholds were passed since the last evaluation, only the highest is reported. Each is reported once in a
- * period, and again after the budget was changed.
+ * Notifies an organization if its credit, its budget or a budget of one of these keys or projects has reached a
+ * threshold. If several thresholds were passed since the last evaluation, only the highest is reported. Each is
+ * reported once in a period, and again after the budget was changed.
  */
 export const evaluateAlerts = async (
   deps: AlertDependencies,
-  { organization, keys }: { organization: string; keys: readonly string[] },
+  { organization, keys, projects = [] }: { organization: string; keys: readonly string[]; projects?: readonly string[] | undefined },
 ): Promise<void> => {
   const { budget_thresholds, credit_thresholds } = await deps.profileOf(organization);
   const evaluate = async (owner: string): Promise<void> => {
@@ -116,5 +120,5 @@ export const evaluateAlerts = async (
     for (const use of budgetUseOf(item, deps.now())) await alertOfBudget(deps, organization, owner, use, budget_thresholds);
     if (owner === organization && isPrepaid(item)) await alertOfCredit(deps, organization, item, credit_thresholds);
   };
-  throwFailures(await inParallel([organization, ...keys], PARALLEL_LIMITERS, evaluate));
+  throwFailures(await inParallel([organization, ...keys, ...projects], PARALLEL_LIMITERS, evaluate));
 };

@@ -261,6 +261,23 @@ describe('alerts', () => {
     const broken = { send: () => Promise.reject(new Error('the queue is away')) };
     await expect(consume({ ...depsOf(database.database), alerts: broken }, keys, events)).rejects.toThrow('the queue is away');
   });
+
+  test('name the projects in which the requests were admitted', async () => {
+    const keys = newKeys();
+    const projects = ['prj_2', undefined, 'prj_1', 'prj_2'];
+    const events = eventsOf(keys, fc.sample(Draft, { seed: 5, numRuns: 4 })).map((event, i) => ({
+      ...event,
+      org_id: organizationOf(keys, keys.plain),
+      key_id: keys.plain,
+      ...(projects[i] && { project_id: projects[i] }),
+    }));
+    for (const event of events) await put(keys, event);
+    const sent: BillingTask[] = [];
+    const send = async (task: BillingTask): Promise<void> => void sent.push(task);
+    await consume({ ...depsOf(database.database), alerts: { send } }, keys, events);
+    const [organization] = events.map(({ org_id }) => org_id);
+    expect(sent).toEqual([{ task: 'alert', organization, keys: [keys.plain], projects: ['prj_1', 'prj_2'] }]);
+  });
 });
 
 describe('the activity of deployments', () => {

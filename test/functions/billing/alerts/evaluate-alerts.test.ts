@@ -12,7 +12,7 @@ import { DAY_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/fixtures/callers.ts';
 import { grantCredit } from '../../../support/fixtures/grant-credit.ts';
-import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
+import { limitOrganization, limitProject } from '../../../support/fixtures/limit-organization.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 
 const DOLLAR = 1_000_000_000n;
@@ -75,6 +75,7 @@ describe('evaluateAlerts for budgets', () => {
       type: 'sluice.budget.threshold_reached.v1',
       subject: key.keyId,
       api_key: key.keyId,
+      project: null,
       period: 'day',
       budget: '10',
       spent: '9',
@@ -151,7 +152,42 @@ describe('evaluateAlerts for budgets', () => {
     await limitOrganization(database.limiters, organization, { budgets: { month: 10n * DOLLAR } }, NOON);
     await spend(key, 5n * DOLLAR);
     await evaluateAlerts(depsOf(), { organization, keys: [key.keyId] });
-    expect(await notifiedOf(organization)).toMatchObject([{ subject: organization, api_key: null, period: 'month', threshold: 50 }]);
+    expect(await notifiedOf(organization)).toMatchObject([
+      { subject: organization, api_key: null, project: null, period: 'month', threshold: 50 },
+    ]);
+  });
+
+  test('names the project if the budget is that of a project, and counts all of its keys', async () => {
+    const organization = newId('organization');
+    const project = newId('project');
+    await limitProject(database.limiters, project, organization, { month: 10n * DOLLAR });
+    const keys = await Promise.all([1, 2].map(() => makeKey(database.limiters, { org: organization, project_id: project })));
+    for (const key of keys) await spend(key, 4n * DOLLAR);
+    const evaluate = () => evaluateAlerts(depsOf(), { organization, keys: [], projects: [project] });
+    await evaluate();
+    await evaluate();
+    expect(await notifiedOf(organization)).toEqual([
+      {
+        type: 'sluice.budget.threshold_reached.v1',
+        subject: project,
+        api_key: null,
+        project,
+        period: 'month',
+        budget: '10',
+        spent: '8',
+        threshold: 80,
+      },
+    ]);
+  });
+
+  test('ignores projects of another organization, and those without a budget', async () => {
+    const organization = newId('organization');
+    const [foreign, unlimited] = [newId('project'), newId('project')];
+    await limitProject(database.limiters, foreign, newId('organization'), { month: DOLLAR });
+    await spend(await makeKey(database.limiters, { org: newId('organization'), project_id: foreign }), DOLLAR);
+    await spend(await makeKey(database.limiters, { org: organization, project_id: unlimited }), DOLLAR);
+    await evaluateAlerts(depsOf(), { organization, keys: [], projects: [foreign, unlimited] });
+    expect(await notifiedOf(organization)).toEqual([]);
   });
 
   test('ignores keys of another organization', async () => {
