@@ -16,17 +16,34 @@ const schemas = () => import('./model-alias.ts');
 /** An alias was changed after it was read. */
 export class AliasChanged extends PreconditionFailed {}
 
-// A split that stops by itself must not be started again by a change of something else.
-const hasSplitOf = (before: ModelAlias | undefined) => {
-  const ExpressionAttributeNames = { '#split': 'split' };
-  if (!before?.split) return { ConditionExpression: 'attribute_not_exists(#split)', ExpressionAttributeNames };
-  const { id, stopped_at } = before.split;
+const FIRST_VERSION = 1;
+
+/** The version of an alias; 0: there is none. */
+export const versionOfAlias = (alias: ModelAlias | undefined): number => (alias ? (alias.version ?? FIRST_VERSION) : 0);
+
+// It has not changed since it was read. A split that stops by itself must not be started again by another change.
+const isAsRead = (before: ModelAlias | undefined) => {
+  if (!before) return { ConditionExpression: 'attribute_not_exists(#pool)', ExpressionAttributeNames: { '#pool': 'pool' } };
+  if (before.version === undefined)
+    return {
+      ConditionExpression: 'attribute_exists(#pool) AND attribute_not_exists(#version)',
+      ExpressionAttributeNames: { '#pool': 'pool', '#version': 'version' },
+    };
   return {
-    ConditionExpression: `#split.id = :id AND ${stopped_at === undefined ? 'attribute_not_exists' : 'attribute_exists'}(#split.stopped_at)`,
-    ExpressionAttributeNames,
-    ExpressionAttributeValues: { ':id': id },
+    ConditionExpression: '#version = :version',
+    ExpressionAttributeNames: { '#version': 'version' },
+    ExpressionAttributeValues: { ':version': before.version },
   };
 };
+
+interface SplitStop {
+  /** Of the split. */
+  id: string;
+  /** Unix seconds. */
+  stoppedAt: number;
+  requests: number;
+  failed: number;
+}
 
 const partitionOf = (owner: string): string => `aliases#${owner}`;
 
@@ -64,33 +81,44 @@ export const createAliasStore = (database: Database, table: string) => ({
   /**
    * Creates an alias, or replaces the one that was read.
    * @param before undefined: there was none
-   * @throws AliasChanged if its split has stopped or changed meanwhile
+   * @throws AliasChanged if it has changed meanwhile, for instance because its split has stopped
    */
   toPut: (owner: string, { alias, ...fields }: ModelAlias, before: ModelAlias | undefined): Write => ({
     item: {
-      Put: { TableName: table, Item: { pool: partitionOf(owner), name: alias, alias, ...fields }, ...hasSplitOf(before) },
-    },
-    refused: () => new AliasChanged(),
-  }),
-
-  /** Stops a split. @throws AliasChanged if it has stopped or changed before */
-  toStopSplit: (owner: string, alias: string, { id, stoppedAt }: { id: string; stoppedAt: number }): Write => ({
-    item: {
-      Update: {
+      Put: {
         TableName: table,
-        Key: { pool: partitionOf(owner), name: alias },
-        UpdateExpression: 'SET #split.stopped_at = :at',
-        ConditionExpression: '#split.id = :id AND attribute_not_exists(#split.stopped_at)',
-        ExpressionAttributeNames: { '#split': 'split' },
-        ExpressionAttributeValues: { ':id': id, ':at': stoppedAt },
+        Item: { pool: partitionOf(owner), name: alias, alias, ...fields, version: versionOfAlias(before) + 1 },
+        ...isAsRead(before),
       },
     },
     refused: () => new AliasChanged(),
   }),
 
-  /** Deletes an alias, if it exists. */
-  toDelete: (owner: string, alias: string): Write => ({
-    item: { Delete: { TableName: table, Key: { pool: partitionOf(owner), name: alias } } },
+  /** Stops a split because of these requests. @throws AliasChanged if it has stopped or changed before */
+  toStopSplit: (owner: string, alias: string, { id, stoppedAt, requests, failed }: SplitStop): Write => ({
+    item: {
+      Update: {
+        TableName: table,
+        Key: { pool: partitionOf(owner), name: alias },
+        UpdateExpression: 'SET #split.stopped_at = :at, #split.stopped_by = :by, #version = if_not_exists(#version, :first) + :one',
+        ConditionExpression: '#split.id = :id AND attribute_not_exists(#split.stopped_at)',
+        ExpressionAttributeNames: { '#split': 'split', '#version': 'version' },
+        ExpressionAttributeValues: {
+          ':id': id,
+          ':at': stoppedAt,
+          ':by': { requests, failed_requests: failed },
+          ':first': FIRST_VERSION,
+          ':one': 1,
+        },
+      },
+    },
+    refused: () => new AliasChanged(),
+  }),
+
+  /** Deletes an alias that was read. @throws AliasChanged if it has changed meanwhile */
+  toDelete: (owner: string, before: ModelAlias): Write => ({
+    item: { Delete: { TableName: table, Key: { pool: partitionOf(owner), name: before.alias }, ...isAsRead(before) } },
+    refused: () => new AliasChanged(),
   }),
 });
 

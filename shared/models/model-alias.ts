@@ -10,6 +10,8 @@ export const ModelAlias = z.strictObject({
   /** Absent in rows of earlier releases. */
   fallbacks: ModelFallbacks.default([]),
   split: ModelSplit.optional(),
+  /** Absent in rows of earlier releases. Every change increments it. */
+  version: z.int().min(1).optional(),
 });
 export type ModelAlias = z.output<typeof ModelAlias>;
 

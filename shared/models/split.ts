@@ -28,6 +28,8 @@ export const ModelSplit = z.strictObject({
   started_at: UnixSeconds,
   /** Set when it stopped by itself. */
   stopped_at: UnixSeconds.optional(),
+  /** The newest requests of the new side then. */
+  stopped_by: z.strictObject({ requests: z.int().min(1), failed_requests: z.int().min(1) }).optional(),
 });
 export type ModelSplit = z.output<typeof ModelSplit>;
 

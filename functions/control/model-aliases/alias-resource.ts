@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { versionOfAlias } from '../../../shared/models/alias-store.ts';
 import { ModelFallbacks, ModelName } from '../../../shared/models/model.ts';
 import { ModelAlias } from '../../../shared/models/model-alias.ts';
 import { type ModelSplit, splitFields } from '../../../shared/models/split.ts';
@@ -43,6 +44,10 @@ const AliasSplit = z
       description:
         'When it stopped because of errors (Unix seconds). Since then, the model of the alias answers all callers; null: it runs.',
     }),
+    stopped_by: z
+      .object({ requests: z.int(), failed_requests: z.int() })
+      .nullable()
+      .meta({ description: 'The newest requests of the new side when it stopped, and how many of them had failed; null: it runs.' }),
   })
   .nullable()
   .meta({ description: 'The other model that answers a part of the callers; null: there is none.' });
@@ -56,16 +61,18 @@ export const ModelAliasResource = z.object({
   }),
   split: AliasSplit,
   organization: z.string().nullable().meta({ description: 'The organization whose API keys can use it; null: all.' }),
+  version: z.int().meta({ description: 'Incremented by every change, also when its split stops. The ETag is derived from it.' }),
 });
 export type ModelAliasResource = z.infer<typeof ModelAliasResource>;
 
-const toSplit = ({ model, percent, max_error_percent, min_requests, started_at, stopped_at }: ModelSplit) => ({
+const toSplit = ({ model, percent, max_error_percent, min_requests, started_at, stopped_at, stopped_by }: ModelSplit) => ({
   model,
   percent,
   max_error_percent: max_error_percent ?? null,
   min_requests,
   started_at,
   stopped_at: stopped_at ?? null,
+  stopped_by: stopped_by ?? null,
 });
 
 /** An alias without its owner, as callers see it. */
@@ -80,4 +87,5 @@ export const toAliasResource = (organization: string | null, alias: ModelAlias):
   alias: alias.alias,
   ...aliasFieldsOf(alias),
   organization,
+  version: versionOfAlias(alias),
 });

@@ -3,8 +3,9 @@ import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts'
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
+import { checkVersion } from '../../../shared/http/precondition.ts';
 import { validate } from '../../../shared/http/validate.ts';
-import { AliasChanged, type AliasStore, MAX_ALIASES } from '../../../shared/models/alias-store.ts';
+import { AliasChanged, type AliasStore, MAX_ALIASES, versionOfAlias } from '../../../shared/models/alias-store.ts';
 import { ModelNotFound } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { ModelAlias } from '../../../shared/models/model-alias.ts';
@@ -84,53 +85,99 @@ const checkModels = async (deps: ModelAliasDependencies, actor: Actor, owner: st
   }
 };
 
-// A split that stops at the same time changes the row.
+type Expected = readonly number[] | undefined;
+
+// An alias that doesn't exist has version 0.
+const checkAlias = (before: ModelAlias | undefined, expected: Expected): void => {
+  checkVersion({ version: versionOfAlias(before) }, expected);
+};
+
+// A split that stops at the same time changes the row. A caller who expects a version gets a 412 then.
 const MAX_ATTEMPTS = 3;
+
+const untilUnchanged = async <Result>(change: () => Promise<Result>): Promise<Result> => {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await change();
+    } catch (error) {
+      if (!(error instanceof AliasChanged) || attempt === MAX_ATTEMPTS) throw error;
+    }
+};
 
 /**
  * Sets the model of an alias, which need not exist yet, its fallbacks and its split. Requests see the change within
  * 30 s. Concurrent requests can exceed the most aliases slightly.
- * @throws 400, 403 and 404 for its organization, 404 for its models, 409 if a model has its name or there are too many
+ * @param expected versions; 0: the alias must not exist yet
+ * @throws 400, 403 and 404 for its organization, 404 for its models, 409 if a model has its name or there are too
+ *   many, 412
  */
 export const setModelAlias = async (
   deps: ModelAliasDependencies,
   actor: Actor,
   name: string,
   fields: NewModelAlias,
+  expected?: Expected,
 ): Promise<ModelAliasResource> => {
   const { alias } = validate(AliasParameters, { alias: name });
   const owner = ownerOf(actor, fields.organization);
   if (await modelFor(deps, actor, owner, alias)) throw new AliasIsModel(alias);
   await checkModels(deps, actor, owner, fields);
-  for (let attempt = 1; ; attempt++) {
+  return untilUnchanged(async () => {
     const aliases = await deps.aliases.list(owner);
     const before = aliases.get(alias);
+    checkAlias(before, expected);
     if (!before && aliases.size >= MAX_ALIASES) throw new TooManyAliases(MAX_ALIASES);
     const after = planAlias(alias, before, fields, actor.origin.nowMs);
     if (isDeepStrictEqual(before, after)) return toAliasResource(organizationOf(owner), after);
-    try {
-      await save(deps, actor, { action: 'model_alias.updated', owner, alias, before, after }, [
-        ...(owner === SERVERLESS_POOL ? [] : [deps.organizations.toCheckActive(owner)]),
-        deps.aliases.toPut(owner, after, before),
-      ]);
-      return toAliasResource(organizationOf(owner), after);
-    } catch (error) {
-      if (!(error instanceof AliasChanged) || attempt === MAX_ATTEMPTS) throw error;
-    }
-  }
+    await save(deps, actor, { action: 'model_alias.updated', owner, alias, before, after }, [
+      ...(owner === SERVERLESS_POOL ? [] : [deps.organizations.toCheckActive(owner)]),
+      deps.aliases.toPut(owner, after, before),
+    ]);
+    return toAliasResource(organizationOf(owner), { ...after, version: versionOfAlias(before) + 1 });
+  });
 };
 
-/** Deletes an alias. @throws 404 */
+const notFound = (alias: string) => new ResourceNotFound('model alias', alias, 'alias', 'Check the alias.');
+
+/** Deletes an alias. @throws 404, 412 */
 export const deleteModelAlias = async (
   deps: ModelAliasDependencies,
   actor: Actor,
   alias: string,
   organization: string | undefined,
+  expected?: Expected,
 ): Promise<void> => {
   const owner = ownerOf(actor, organization);
-  const before = (await deps.aliases.list(owner)).get(alias);
-  if (!before) throw new ResourceNotFound('model alias', alias, 'alias', 'Check the alias.');
-  await save(deps, actor, { action: 'model_alias.deleted', owner, alias, before }, [deps.aliases.toDelete(owner, alias)]);
+  await untilUnchanged(async () => {
+    const before = await deps.aliases.get(owner, alias);
+    if (!before) throw notFound(alias);
+    checkAlias(before, expected);
+    await save(deps, actor, { action: 'model_alias.deleted', owner, alias, before }, [deps.aliases.toDelete(owner, before)]);
+  });
+};
+
+// Aliases for all lead to shared models, and users don't see those that are not published.
+const canSee = async ({ models }: ModelAliasDependencies, actor: Actor, owner: string): Promise<(alias: ModelAlias) => boolean> => {
+  if (isOfPlatform(actor) || owner !== SERVERLESS_POOL) return () => true;
+  const shared = await models.list(owner);
+  return ({ model }) => shared.get(model)?.status === 'published';
+};
+
+/**
+ * Finds an alias that the actor's requests can use: without an organization, their own one's comes before one for all.
+ * @throws 404
+ */
+export const retrieveModelAlias = async (
+  deps: ModelAliasDependencies,
+  actor: Actor,
+  name: string,
+  organization: string | undefined,
+): Promise<ModelAliasResource> => {
+  for (const owner of poolsFor(actor, organization)) {
+    const alias = await deps.aliases.get(owner, name);
+    if (alias && (await canSee(deps, actor, owner))(alias)) return toAliasResource(organizationOf(owner), alias);
+  }
+  throw notFound(name);
 };
 
 interface Listed {
@@ -151,10 +198,9 @@ export const listModelAliases = async (
 ): Promise<Page<ModelAliasResource>> => {
   const listOf = async (owner: string, rank: number): Promise<Listed[]> => {
     const aliases = await deps.aliases.list(owner);
-    // Aliases for all lead to shared models, and users don't see those that are not published.
-    const models = !isOfPlatform(actor) && owner === SERVERLESS_POOL ? await deps.models.list(owner) : undefined;
+    const isListed = await canSee(deps, actor, owner);
     return [...aliases]
-      .filter(([, { model }]) => !models || models.get(model)?.status === 'published')
+      .filter(([, alias]) => isListed(alias))
       .map(([name, alias]) => ({ place: `${name}!${rank}`, resource: toAliasResource(organizationOf(owner), alias) }));
   };
   const listed = (await Promise.all(poolsFor(actor, organization).map(listOf))).flat();

@@ -5,8 +5,10 @@ import type { ModelSplit } from '../../../shared/models/split.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { NewModelAlias, NewSplit } from './alias-resource.ts';
 
-const hasValuesOf = ({ id: _, started_at: __, stopped_at: ___, ...stored }: ModelSplit, values: Omit<NewSplit, 'restart'>): boolean =>
-  isDeepStrictEqual(stored, { ...values });
+const hasValuesOf = (
+  { id: _, started_at: __, stopped_at: ___, stopped_by: ____, ...stored }: ModelSplit,
+  values: Omit<NewSplit, 'restart'>,
+): boolean => isDeepStrictEqual(stored, { ...values });
 
 const splitOf = (before: ModelSplit | undefined, { restart, ...values }: NewSplit, nowMs: number): ModelSplit => {
   const isStopped = before?.stopped_at !== undefined;
@@ -15,12 +17,18 @@ const splitOf = (before: ModelSplit | undefined, { restart, ...values }: NewSpli
 };
 
 /**
- * An alias as it will be. A split whose values stay the same goes on as it is, also if it has stopped, unless it is to
- * start again.
+ * An alias as it will be, still with its version of before. A split whose values stay the same goes on as it is, also
+ * if it has stopped, unless it is to start again.
  */
 export const planAlias = (
   alias: string,
   before: ModelAlias | undefined,
   { model, fallbacks, split }: NewModelAlias,
   nowMs: number,
-): ModelAlias => ({ alias, model, fallbacks, ...(split && { split: splitOf(before?.split, split, nowMs) }) });
+): ModelAlias => ({
+  alias,
+  model,
+  fallbacks,
+  ...(split && { split: splitOf(before?.split, split, nowMs) }),
+  ...(before?.version !== undefined && { version: before.version }),
+});

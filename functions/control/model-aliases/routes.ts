@@ -4,7 +4,7 @@ import { MAX_ALIASES } from '../../../shared/models/alias-store.ts';
 import { createRoute } from '../access/route.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { ModelAliasResource, NewModelAlias } from './alias-resource.ts';
-import { deleteModelAlias, listModelAliases, type ModelAliasDependencies, setModelAlias } from './manage-aliases.ts';
+import { deleteModelAlias, listModelAliases, type ModelAliasDependencies, retrieveModelAlias, setModelAlias } from './manage-aliases.ts';
 
 const route = createRoute<ModelAliasDependencies>('Models');
 const aliases = '/v1/model-aliases';
@@ -31,14 +31,15 @@ export const modelAliasRoutes = [
       path: oneAlias,
       operationId: 'setModelAlias',
       summary: 'Set an alias of a model',
-      description: `Requests that name the alias get the model, within 30 s. The name of a model always wins over an alias, and an alias never leads to another alias. Admins set aliases for all on the serverless host, and can name an organization; there can be ${MAX_ALIASES} for each. \`fallbacks\` and \`split\` replace the alias’s earlier ones.`,
+      description: `Requests that name the alias get the model, within 30 s. The name of a model always wins over an alias, and an alias never leads to another alias. Admins set aliases for all on the serverless host, and can name an organization; there can be ${MAX_ALIASES} for each. \`fallbacks\` and \`split\` replace the alias’s earlier ones. With \`If-Match: "0"\`, an alias is only created, and never replaced.`,
       access: 'aliases:write',
       parameters,
+      isVersioned: true,
       body: { name: 'NewModelAlias', schema: NewModelAlias, example: { model: 'qwen3-8b' } },
       reply: { status: 200, description: 'The alias.', json: { name: 'ModelAlias', schema: ModelAliasResource } },
-      errors: [400, 404, 409, 503],
+      errors: [400, 404, 409, 412, 503],
     },
-    ({ deps, actor, parameters: { alias = '' }, body }) => setModelAlias(deps, actor, alias, body),
+    ({ deps, actor, parameters: { alias = '' }, body, expected }) => setModelAlias(deps, actor, alias, body, expected),
   ),
   route(
     {
@@ -60,6 +61,21 @@ export const modelAliasRoutes = [
   ),
   route(
     {
+      method: 'GET',
+      path: oneAlias,
+      operationId: 'retrieveModelAlias',
+      summary: 'Retrieve an alias of a model',
+      description: 'Without `organization`, your organization’s alias comes before one for all.',
+      access: 'models:read',
+      parameters,
+      query: OwnerQuery,
+      reply: { status: 200, description: 'The alias.', json: { name: 'ModelAlias', schema: ModelAliasResource } },
+      errors: [400, 404, 503],
+    },
+    ({ deps, actor, parameters: { alias = '' }, query }) => retrieveModelAlias(deps, actor, alias, query.organization),
+  ),
+  route(
+    {
       method: 'DELETE',
       path: oneAlias,
       operationId: 'deleteModelAlias',
@@ -68,9 +84,10 @@ export const modelAliasRoutes = [
       access: 'aliases:write',
       parameters,
       query: OwnerQuery,
+      isVersioned: true,
       reply: { status: 204, description: 'The alias was deleted.' },
-      errors: [400, 404, 503],
+      errors: [400, 404, 412, 503],
     },
-    ({ deps, actor, parameters: { alias = '' }, query }) => deleteModelAlias(deps, actor, alias, query.organization),
+    ({ deps, actor, parameters: { alias = '' }, query, expected }) => deleteModelAlias(deps, actor, alias, query.organization, expected),
   ),
 ];

@@ -67,7 +67,7 @@ const stop = async (
     : [];
   try {
     await commit(deps, systemOrigin('rollup', nowMs), change, [
-      deps.aliases.toStopSplit(owner, alias.alias, { id: split.id, stoppedAt }),
+      deps.aliases.toStopSplit(owner, alias.alias, { id: split.id, stoppedAt, ...counts }),
       ...notified,
     ]);
     logInfo('split_stopped', { owner, ...data });

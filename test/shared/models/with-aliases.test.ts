@@ -334,7 +334,7 @@ describe('the aliases of an environment', () => {
 
   test('end with their deletion', async () => {
     await name(pool, 'gpt', 'qwen');
-    await transact(database.database, [aliases.toDelete(pool, 'gpt')]);
+    await transact(database.database, [aliases.toDelete(pool, (await aliases.get(pool, 'gpt')) as ModelAlias)]);
     expect(await aliases.list(pool)).toEqual(new Map());
   });
 });

@@ -64,7 +64,7 @@ export const deleteTickets = (deletion: Deletion): Promise<number> => {
 
 export const deleteAliases = async ({ deps, organization: { id }, isDeleting }: Deletion): Promise<number> => {
   const aliases = await deps.aliases.list(id);
-  if (isDeleting) for (const alias of aliases.keys()) await transact(deps.database, [deps.aliases.toDelete(id, alias)]);
+  if (isDeleting) for (const alias of aliases.values()) await transact(deps.database, [deps.aliases.toDelete(id, alias)]);
   return aliases.size;
 };
 

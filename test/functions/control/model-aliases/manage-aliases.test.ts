@@ -5,6 +5,7 @@ import {
   deleteModelAlias,
   listModelAliases,
   type ModelAliasDependencies,
+  retrieveModelAlias,
   setModelAlias,
 } from '../../../../functions/control/model-aliases/manage-aliases.ts';
 import { transact, type Write } from '../../../../shared/database/transaction.ts';
@@ -62,7 +63,7 @@ describe('an alias', () => {
   test('is set, changed and deleted, and the audit log has each step', async () => {
     const created = await set(owner, 'gpt', shared);
     expect(ModelAliasResource.parse(created)).toEqual(created);
-    expect(created).toEqual({ object: 'model_alias', alias: 'gpt', model: shared, fallbacks: [], split: null, organization });
+    expect(created).toEqual({ object: 'model_alias', alias: 'gpt', model: shared, fallbacks: [], split: null, organization, version: 1 });
     await set(owner, 'gpt', own);
     expect(await list(member)).toEqual([['gpt', own]]);
     await remove(owner, 'gpt');
@@ -82,7 +83,9 @@ describe('an alias', () => {
 
   test('for all is set and deleted by admins, in the log of the platform', async () => {
     expect(await set(admin, 'for/all', shared)).toMatchObject({ organization: null });
-    expect(await deps.aliases.list(SERVERLESS_POOL)).toEqual(new Map([['for/all', { alias: 'for/all', model: shared, fallbacks: [] }]]));
+    expect(await deps.aliases.list(SERVERLESS_POOL)).toEqual(
+      new Map([['for/all', { alias: 'for/all', model: shared, fallbacks: [], version: 1 }]]),
+    );
     await remove(admin, 'for/all');
     expect((await managed.log(null, 'for/all')).map(({ action }) => action)).toEqual(['model_alias.deleted', 'model_alias.updated']);
   });
@@ -148,6 +151,62 @@ describe('an alias', () => {
   });
 });
 
+describe('the version of an alias', () => {
+  const expecting = (version: number, model = own) => setModelAlias(deps, next(owner), 'gpt', NewModelAlias.parse({ model }), [version]);
+  const removeExpecting = (version: number) => deleteModelAlias(deps, next(owner), 'gpt', undefined, [version]);
+  const refused = { status: 412 };
+
+  test('is one more with each change, and a caller who expects another one changes nothing', async () => {
+    expect(await set(owner, 'gpt', shared)).toMatchObject({ version: 1 });
+    await expect(expecting(2)).rejects.toMatchObject(refused);
+    expect(await expecting(1)).toMatchObject({ version: 2, model: own });
+    await expect(expecting(1, shared)).rejects.toMatchObject(refused);
+    await expect(removeExpecting(1)).rejects.toMatchObject(refused);
+    expect(await retrieveModelAlias(deps, member, 'gpt', undefined)).toMatchObject({ version: 2, model: own });
+    await removeExpecting(2);
+  });
+
+  test('is 0 while there is none, so that a caller can create one without replacing another', async () => {
+    await expect(expecting(1)).rejects.toMatchObject(refused);
+    expect(await expecting(0)).toMatchObject({ version: 1 });
+    await expect(expecting(0, shared)).rejects.toMatchObject(refused);
+  });
+
+  test('is expected by at most one of several who change it at once', async () => {
+    await set(owner, 'gpt', shared);
+    const changes = await Promise.allSettled([expecting(1), expecting(1, hidden), expecting(1), removeExpecting(1)]);
+    expect(changes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  test('is 1 in a row without one, and is counted from there', async () => {
+    const row = { pool: `aliases#${organization}`, name: 'gpt', alias: 'gpt', model: shared };
+    await database.database.put({ TableName: database.tables.Models as string, Item: row });
+    expect(await retrieveModelAlias(deps, member, 'gpt', undefined)).toMatchObject({ version: 1 });
+    expect(await expecting(1)).toMatchObject({ version: 2 });
+  });
+});
+
+describe('one alias', () => {
+  test('is that of the organization before one for all, and a 404 for those who cannot see it', async () => {
+    await set(admin, 'both', shared);
+    await set(admin, 'not-yet', hidden);
+    const retrieve = (actor: Actor, alias: string, of?: string) => retrieveModelAlias(deps, actor, alias, of);
+    expect(await retrieve(member, 'both')).toMatchObject({ model: shared, organization: null });
+    await set(owner, 'both', own);
+    expect(await retrieve(member, 'both')).toMatchObject({ model: own, organization });
+    expect(await retrieve(admin, 'both')).toMatchObject({ model: shared });
+    expect(await retrieve(admin, 'both', organization)).toMatchObject({ model: own });
+    expect(await retrieve(admin, 'not-yet')).toMatchObject({ model: hidden });
+    for (const alias of ['not-yet', 'none'])
+      await expect(retrieve(member, alias)).rejects.toMatchObject({ status: 404, code: 'model_alias_not_found' });
+    const { id: other } = await managed.newOrganization();
+    await set(owner, 'private', own);
+    await expect(retrieve(actorOf('owner', other), 'private')).rejects.toMatchObject({ status: 404 });
+    await expect(retrieve(actorOf('owner', other), 'private', organization)).rejects.toMatchObject({ status: 404 });
+    for (const alias of ['both', 'not-yet']) await remove(admin, alias);
+  });
+});
+
 describe('the fallbacks of an alias', () => {
   test('are stored in their order, shown, and in the audit log', async () => {
     expect(await set(owner, 'gpt', own, { fallbacks: [shared] })).toMatchObject({ model: own, fallbacks: [shared] });
@@ -192,6 +251,7 @@ describe('the split of an alias', () => {
       min_requests: 100,
       started_at: seconds,
       stopped_at: null,
+      stopped_by: null,
     });
     expect(await set(owner, 'gpt', own)).toMatchObject({ split: null });
     const [removed, added] = await managed.log(organization, 'gpt');

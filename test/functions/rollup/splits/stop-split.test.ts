@@ -71,6 +71,8 @@ describe('a split', () => {
     await Promise.all(Array.from({ length: 5 }, evaluate));
     await evaluate();
     expect(await stoppedAt()).toBe(NOW_MS / 1_000);
+    const stopped = { version: 2, split: { stopped_by: { requests: 100, failed_requests: 6 } } };
+    expect(await aliases.get(organization, 'gpt')).toMatchObject(stopped);
     expect(await log()).toEqual([
       expect.objectContaining({
         actor: expect.objectContaining({ type: 'system', id: 'rollup' }),
