@@ -11,6 +11,8 @@ export const RequestRow = z.object({
   request_id: z.string(),
   org_id: z.string(),
   key_id: z.string(),
+  /** The project of its key when it was admitted, if any. Rows of release 0.1.0 lack it. */
+  project_id: z.string().optional(),
   model: z.string().optional(),
   route: z.string().optional(),
   /** The id of the deployment whose endpoint served it. */
@@ -72,6 +74,7 @@ export const requestRowOf = (event: UsageEvent): RequestRow | undefined => {
     request_id: event.request_id,
     org_id: event.org_id,
     key_id: event.key_id,
+    ...(event.project_id !== undefined && { project_id: event.project_id }),
     ...(event.model !== undefined && { model: event.model }),
     ...(event.route !== undefined && { route: event.route }),
     ...(deployment && { deployment }),

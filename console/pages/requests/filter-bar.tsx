@@ -44,6 +44,7 @@ const MoreFilters = ({ values, onChange }: FilterBarProps) => {
     <Filters>
       {field('error_code', 'Error code', 'rate_limit_exceeded')}
       {field('min_duration_ms', 'At least (ms)', '5000')}
+      {field('project_id', 'Project', 'prj_…')}
       {field('user', 'End user')}
       {field('user_id', 'X-User-Id header')}
       {field('deployment', 'Deployment', 'dep_…')}
@@ -52,7 +53,7 @@ const MoreFilters = ({ values, onChange }: FilterBarProps) => {
   );
 };
 
-const MORE: readonly (keyof FilterValues)[] = ['error_code', 'min_duration_ms', 'user', 'user_id', 'deployment', 'metadata'];
+const MORE: readonly (keyof FilterValues)[] = ['error_code', 'min_duration_ms', 'project_id', 'user', 'user_id', 'deployment', 'metadata'];
 
 /** All filters of the request search. */
 export const FilterBar = ({ values, onChange }: FilterBarProps) => {

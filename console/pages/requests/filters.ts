@@ -11,6 +11,7 @@ const PLAIN = [
   'api_key_id',
   'id',
   'error_code',
+  'project_id',
   'user',
   'user_id',
   'deployment',

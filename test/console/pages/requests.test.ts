@@ -21,6 +21,7 @@ describe('searchOf', () => {
       error_code: 'timeout',
       user: 'ann',
       user_id: 'u-1',
+      project_id: 'prj_1',
       deployment: 'dep_1',
       min_duration_ms: '5000',
       organization: 'org_1',

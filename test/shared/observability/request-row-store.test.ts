@@ -168,6 +168,15 @@ describe('the rows of requests', () => {
     expect(row?.metadata).toEqual({ count: '5', ok: 'true', key0: 'é'.repeat(500), key1: 'é'.repeat(500) });
     expect(bytesOf(row as RequestRow)).toBeLessThan(3 * 1_024);
   });
+
+  test('keeps the project of its key, and none if it had none', async () => {
+    const event = eventOfRow(requestRow({ atMs: START }));
+    for (const project of [{ project_id: 'prj_1' }, {}]) {
+      const row = requestRowOf({ ...event, ...project }) as RequestRow;
+      await store.put(row);
+      expect((await store.get(row.org_id, row.request_id))?.project_id).toBe(project.project_id);
+    }
+  });
 });
 
 const eventOfRow = ({ request_id, org_id, key_id }: RequestRow) => ({

@@ -17,13 +17,14 @@ export const MetricsQuery = z.strictObject({
       'What a point covers. Default: the finest with at most 400 points. Minutes exist for 7 days, ten minutes and hours for 90, days for good.',
   }),
   group_by: z
-    .array(z.enum(['organization', 'api_key_id', 'user_id', 'model', 'route', 'deployment', 'alias', 'side']))
+    .array(z.enum(['organization', 'project_id', 'api_key_id', 'user_id', 'model', 'route', 'deployment', 'alias', 'side']))
     .default([])
     .meta({
       description:
         'What to make series by. Without it, there is one series. `alias` and `side` are those of requests to an alias with a split: `base`, or `new` for the model of the split.',
     }),
   api_key_ids: listOf('Only requests with these API keys. Members see only the keys that they created.'),
+  project_ids: listOf('Only requests with API keys that were in these projects at that time.'),
   user_ids: listOf('Only requests of these end users (`X-User-Id`, or the `user` of a request).'),
   models: listOf('Only requests to these models.'),
   routes: listOf('Only requests to these routes.'),

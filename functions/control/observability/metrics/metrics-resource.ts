@@ -59,6 +59,7 @@ export const Metrics = z.object({
     z
       .object({
         organization: Name,
+        project_id: Name,
         api_key_id: Name,
         user_id: Name,
         model: Name,
@@ -130,6 +131,7 @@ export const metricsOf = (
     resolution_seconds: SPAN_MS[span] / SECOND_MS,
     series: series.map(({ by, points, sum }) => ({
       organization: by.organization ?? null,
+      project_id: by.project_id ?? null,
       api_key_id: by.api_key_id ?? null,
       user_id: by.user_id ?? null,
       model: by.model ?? null,

@@ -43,6 +43,7 @@ export const RequestDetail = z.object({
   id: z.string(),
   organization: z.string(),
   api_key_id: z.string(),
+  project_id: Name.meta({ description: 'The project of the API key when the request was admitted.' }),
   created_at: z.int().meta({ description: 'When it arrived (Unix time in seconds).' }),
   model: Name.meta({ description: 'The model that answered, or was tried last.' }),
   fallback: z
@@ -98,6 +99,7 @@ export const requestDetail = ({ original: event }: RatedRequest, cost: RequestCo
   id: event.request_id,
   organization: event.org_id,
   api_key_id: event.key_id,
+  project_id: event.project_id ?? null,
   created_at: Math.floor(requestTimeMs(event.request_id) / 1_000),
   model: event.model ?? null,
   fallback: event.fallback ?? null,

@@ -28,6 +28,7 @@ export const requestFilters = {
   outcome: RequestOutcome.optional().meta({ description: 'Only requests that ended like this.' }),
   model: nameOf('Only requests to this model.'),
   api_key_id: nameOf('Only requests with this API key. Members see only those with keys that they created.'),
+  project_id: nameOf('Only requests whose API key was in this project when they were admitted.'),
   user: nameOf('Only requests of this end user: their `user`, or the `X-User-Id` header.'),
   user_id: nameOf('Only requests with this `X-User-Id` header.'),
   deployment: nameOf('Only requests that the deployment with this id served.'),
@@ -64,7 +65,20 @@ export const isAboutFailures = ({ status, error_code, outcome }: RequestFilters)
 export const matcherOf =
   (filters: RequestFilters, ownKeys: ReadonlySet<string> | undefined) =>
   (row: RequestRow): boolean => {
-    const { status, error_code, outcome, model, api_key_id, user, user_id, deployment, metadata = {}, min_duration_ms = 0, id } = filters;
+    const {
+      status,
+      error_code,
+      outcome,
+      model,
+      api_key_id,
+      project_id,
+      user,
+      user_id,
+      deployment,
+      metadata = {},
+      min_duration_ms = 0,
+      id,
+    } = filters;
     const isEqual = (wanted: string | undefined, ...values: (string | undefined)[]): boolean =>
       wanted === undefined || values.includes(wanted);
     return (
@@ -74,6 +88,7 @@ export const matcherOf =
       isEqual(outcome, row.outcome) &&
       isEqual(model, row.model) &&
       isEqual(api_key_id, row.key_id) &&
+      isEqual(project_id, row.project_id) &&
       isEqual(user, row.user, row.user_id) &&
       isEqual(user_id, row.user_id) &&
       isEqual(deployment, row.deployment) &&

@@ -104,7 +104,17 @@ describe('metrics', () => {
     const [{ points, totals, ...names }, ...others] = reply.series;
     expect(others).toEqual([]);
     expect(names).toEqual({
-      ...{ organization: null, api_key_id: null, user_id: null, model: null, route: null, deployment: null, alias: null, side: null },
+      ...{
+        organization: null,
+        project_id: null,
+        api_key_id: null,
+        user_id: null,
+        model: null,
+        route: null,
+        deployment: null,
+        alias: null,
+        side: null,
+      },
     });
     const total = durations.reduce((sum, ms) => sum + ms, 0);
     const generationMs = durations.reduce((sum, ms) => sum + ms - Math.floor(ms / 10), 0);
@@ -193,6 +203,31 @@ describe('metrics', () => {
       ['user 24', 16],
     ]);
     expect((await ask(owner, { models: ['unknown'] })).series).toMatchObject([{ points: [], totals: { requests: 0, duration_ms: null } }]);
+  });
+
+  test('compare projects, each with the requests that were admitted while their key was in it', async () => {
+    const [owner, other] = [await newOwner(), await newOwner()];
+    const of = (actor: Actor, key: string, projects: readonly (string | undefined)[]) =>
+      projects.map((project) => plain(actor.organization as string, { atMs: NOW, key, model: 'm', tokens: 9, costNanos: 3n, project }));
+    await addEvents([
+      ...of(owner, 'key_1', ['prj_1', 'prj_2', 'prj_2', undefined]),
+      ...of(owner, 'key_2', ['prj_2']),
+      ...of(other, 'key_3', ['prj_3']),
+    ]);
+    const requestsOf = async (query: Record<string, unknown>) =>
+      (await ask(owner, query)).series.map(({ project_id, totals }: { project_id: string | null; totals: { requests: number } }) => [
+        project_id,
+        totals.requests,
+      ]);
+    expect(await requestsOf({ group_by: ['project_id'] })).toEqual([
+      ['prj_2', 3],
+      ['prj_1', 1],
+      [null, 1],
+    ]);
+    expect(await requestsOf({ project_ids: ['prj_2'] })).toEqual([[null, 3]]);
+    expect(await requestsOf({ project_ids: ['prj_2'], api_key_ids: ['key_1'], group_by: ['project_id'] })).toEqual([['prj_2', 2]]);
+    expect(await requestsOf({ project_ids: ['prj_3'] })).toEqual([[null, 0]]);
+    expect((await ask(owner, { project_ids: ['prj_2'] })).series[0].totals.refusals).toBeNull();
   });
 
   test('have the refused requests by code, of keys as well, and none where they are unknown', async () => {

@@ -76,10 +76,11 @@ const retrieve = async (actor: Actor, id: string, query: object = {}): Promise<R
 
 test('shows a request’s phases, target, limits, usage, cost, ignored fields and trace', async () => {
   const key = await newKey(owner);
-  const id = await store(fullEvent(organization, key));
+  const id = await store(fullEvent(organization, key, { project_id: 'prj_1' }));
   expect(await retrieve(owner, id)).toMatchObject({
     id,
     api_key_id: key,
+    project_id: 'prj_1',
     created_at: Math.floor(NOW / 1_000),
     status: 200,
     error: null,

@@ -24,7 +24,7 @@ beforeAll(async () => {
   owner = await searches.actor('owner', organization);
   rows = [
     requestRow({ organization, atMs: NOW - 1_000, user: 'ann', metadata: { team: 'search', env: 'prod' } }),
-    requestRow({ organization, atMs: NOW - 2_000, user_id: 'ann', deployment: 'dep_1', metadata: { team: 'search' } }),
+    requestRow({ organization, atMs: NOW - 2_000, project_id: 'prj_1', user_id: 'ann', deployment: 'dep_1', metadata: { team: 'search' } }),
     requestRow({ organization, atMs: NOW - 3_000, outcome: 'upstream_failed', status: 503, error_code: 'upstream_timeout' }),
     requestRow({ organization, atMs: NOW - 4_000, outcome: 'refused', status: 429, error_code: 'rate_limit_exceeded' }),
     requestRow({ organization, atMs: NOW - DAY_MS, model: 'large', duration_ms: 60_000 }),
@@ -48,6 +48,7 @@ describe('a search for requests', () => {
       id: rows[0]?.request_id,
       created_at: secondsOf(NOW - 1_000),
       api_key_id: rows[0]?.key_id,
+      project_id: null,
       model: 'small',
       route: '/v1/chat/completions',
       deployment: null,
@@ -75,6 +76,9 @@ describe('a search for requests', () => {
     ['outcome=completed', [0, 1, 4, 5]],
     ['model=large', [4]],
     ['api_key_id=key_other', [5]],
+    ['project_id=prj_1', [1]],
+    ['project_id=prj_1&status=503', []],
+    ['project_id=prj_other', []],
     ['user=ann', [0, 1]],
     ['user_id=ann', [1]],
     ['deployment=dep_1', [1]],
