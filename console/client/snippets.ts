@@ -1,6 +1,11 @@
 type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
-interface ChatRequest {
+/** What a model does, which says how it is called. */
+export type Task = 'generate' | 'embed' | 'rerank';
+
+interface ApiRequest {
+  /** Default: a chat completion. */
+  task?: Task;
   /** Ends in `/v1`. */
   baseUrl: string;
   body: Readonly<Record<string, Json>>;
@@ -8,6 +13,9 @@ interface ChatRequest {
 }
 
 const INDENT = '  ';
+const PYTHON_INDENT = '    ';
+
+const PATHS: Readonly<Record<Task, string>> = { generate: '/chat/completions', embed: '/embeddings', rerank: '/rerank' };
 
 const indented = (text: string, by: string): string => text.replaceAll('\n', `\n${by}`);
 
@@ -27,22 +35,77 @@ const shellOf = (text: string): string => `'${text.replaceAll("'", String.raw`'\
 
 const ONE_LINE = 100;
 
-const jsonOf = (body: ChatRequest['body']): string => {
+const jsonOf = (body: ApiRequest['body']): string => {
   const line = JSON.stringify(body);
   return line.length <= ONE_LINE ? line : JSON.stringify(body, null, INDENT);
 };
 
-const curlOf = ({ baseUrl, body, headers = {} }: ChatRequest): string =>
+const curlOf = ({ task = 'generate', baseUrl, body, headers = {} }: ApiRequest): string =>
   [
-    `curl ${body.stream === true ? '-N ' : ''}${shellOf(`${baseUrl}/chat/completions`)}`,
+    `curl ${body.stream === true ? '-N ' : ''}${shellOf(baseUrl + PATHS[task])}`,
     '-H "authorization: Bearer $API_KEY"',
     ...Object.entries({ ...headers, 'content-type': 'application/json' }).map(([name, value]) => `-H ${shellOf(`${name}: ${value}`)}`),
     `-d ${shellOf(jsonOf(body))}`,
   ].join(` \\\n${INDENT}`);
 
-const pythonCall = ({ baseUrl, body, headers }: ChatRequest): string => {
-  const fields = Object.entries(body).map(([name, value]) => `    ${name}=${pythonOf(value)},`);
-  return [
+/** How the OpenAI client of a language makes a call, and prints what came back. */
+type Call = (body: ApiRequest['body']) => readonly string[];
+
+const argumentsOf = (body: ApiRequest['body']): string[] =>
+  Object.entries(body).map(([name, value]) => `${PYTHON_INDENT}${name}=${pythonOf(value)},`);
+
+const PYTHON_CALLS: Readonly<Record<Task, Call>> = {
+  generate: (body) => [
+    'completion = client.chat.completions.create(',
+    ...argumentsOf(body),
+    ')',
+    // The last chunk has the usage, and no choice.
+    ...(body.stream === true
+      ? ['for chunk in completion:', '    for choice in chunk.choices:', '        print(choice.delta.content or "", end="", flush=True)']
+      : ['print(completion.choices[0].message.content)']),
+  ],
+  embed: (body) => [
+    'embeddings = client.embeddings.create(',
+    ...argumentsOf(body),
+    ')',
+    'for entry in embeddings.data:',
+    '    print(entry.index, len(entry.embedding), entry.embedding[:3])',
+  ],
+  // The client has no method for it, but sends any request.
+  rerank: (body) => [
+    'ranking = client.post(',
+    `${PYTHON_INDENT}"${PATHS.rerank}",`,
+    `${PYTHON_INDENT}cast_to=object,`,
+    `${PYTHON_INDENT}body={`,
+    ...Object.entries(body).map(([name, value]) => `${PYTHON_INDENT}${PYTHON_INDENT}${JSON.stringify(name)}: ${pythonOf(value)},`),
+    `${PYTHON_INDENT}},`,
+    ')',
+    'for result in ranking["results"]:',
+    '    print(result["index"], result["relevance_score"])',
+  ],
+};
+
+const JAVASCRIPT_CALLS: Readonly<Record<Task, Call>> = {
+  generate: (body) => [
+    `const completion = await client.chat.completions.create(${JSON.stringify(body, null, INDENT)});`,
+    ...(body.stream === true
+      ? ["for await (const { choices } of completion) process.stdout.write(choices[0]?.delta.content ?? '');"]
+      : ['console.log(completion.choices[0].message.content);']),
+  ],
+  embed: (body) => [
+    `const embeddings = await client.embeddings.create(${JSON.stringify(body, null, INDENT)});`,
+    'for (const { index, embedding } of embeddings.data) console.log(index, embedding.length, embedding.slice(0, 3));',
+  ],
+  rerank: (body) => [
+    `const ranking = await client.post('${PATHS.rerank}', {`,
+    `${INDENT}body: ${indented(JSON.stringify(body, null, INDENT), INDENT)},`,
+    '});',
+    'for (const { index, relevance_score } of ranking.results) console.log(index, relevance_score);',
+  ],
+};
+
+const pythonCall = ({ task = 'generate', baseUrl, body, headers }: ApiRequest): string =>
+  [
     'import os',
     'from openai import OpenAI',
     '',
@@ -51,17 +114,10 @@ const pythonCall = ({ baseUrl, body, headers }: ChatRequest): string => {
     '    api_key=os.environ["API_KEY"],',
     ...(headers ? [`    default_headers=${pythonOf(headers)},`] : []),
     ')',
-    'completion = client.chat.completions.create(',
-    ...fields,
-    ')',
-    // The last chunk has the usage, and no choice.
-    ...(body.stream === true
-      ? ['for chunk in completion:', '    for choice in chunk.choices:', '        print(choice.delta.content or "", end="", flush=True)']
-      : ['print(completion.choices[0].message.content)']),
+    ...PYTHON_CALLS[task](body),
   ].join('\n');
-};
 
-const javaScriptCall = ({ baseUrl, body, headers }: ChatRequest): string =>
+const javaScriptCall = ({ task = 'generate', baseUrl, body, headers }: ApiRequest): string =>
   [
     "import OpenAI from 'openai';",
     '',
@@ -70,15 +126,23 @@ const javaScriptCall = ({ baseUrl, body, headers }: ChatRequest): string =>
     '  apiKey: process.env.API_KEY,',
     ...(headers ? [`  defaultHeaders: ${indented(JSON.stringify(headers, null, INDENT), INDENT)},`] : []),
     '});',
-    `const completion = await client.chat.completions.create(${JSON.stringify(body, null, INDENT)});`,
-    ...(body.stream === true
-      ? ["for await (const { choices } of completion) process.stdout.write(choices[0]?.delta.content ?? '');"]
-      : ['console.log(completion.choices[0].message.content);']),
+    ...JAVASCRIPT_CALLS[task](body),
   ].join('\n');
 
-/** A request for a chat completion in several languages. All read the key's secret from the variable `API_KEY`. */
-export const snippetsOf = (chat: ChatRequest): readonly (readonly [language: string, code: string])[] => [
-  ['curl', curlOf(chat)],
-  ['Python', pythonCall(chat)],
-  ['JavaScript', javaScriptCall(chat)],
+/** A request to a model in several languages. All read the key's secret from the variable `API_KEY`. */
+export const snippetsOf = (request: ApiRequest): readonly (readonly [language: string, code: string])[] => [
+  ['curl', curlOf(request)],
+  ['Python', pythonCall(request)],
+  ['JavaScript', javaScriptCall(request)],
 ];
+
+const MAX_TOKENS = 64;
+const TEXTS = ['A sluice holds water back.', 'A ferry crosses the river.'];
+
+/** The body of a first request to a model. */
+export const exampleBody = (task: Task, model: string): ApiRequest['body'] =>
+  ({
+    generate: { model, messages: [{ role: 'user', content: 'Say hello.' }], max_tokens: MAX_TOKENS },
+    embed: { model, input: TEXTS },
+    rerank: { model, query: 'What stops the water?', documents: TEXTS },
+  })[task];

@@ -1,17 +1,24 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { useRead } from '../../client/queries.ts';
-import { snippetsOf } from '../../client/snippets.ts';
+import { exampleBody, snippetsOf, type Task } from '../../client/snippets.ts';
 import { Code } from '../../design/controls/copy.tsx';
+import { Segments } from '../../design/controls/fields.tsx';
 import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded, Skeleton } from '../../design/feedback/loaded.tsx';
 import { Stack } from '../../design/layout/layout.tsx';
+import { callableModels } from './callable-models.ts';
 import type { ApiKey } from './key-draft.ts';
 
 const POLL_MS = 5_000;
 const AT_ONCE = 100;
-const EXAMPLE = { messages: [{ role: 'user', content: 'Say hello.' }], max_tokens: 64 } as const;
+
+const TASKS = [
+  ['generate', 'Chat'],
+  ['embed', 'Embeddings'],
+  ['rerank', 'Reranking'],
+] as const satisfies readonly (readonly [Task, string])[];
 
 /** Says if a key has been used, and looks again until it has. */
 const FirstRequest = ({ apiKey: { id } }: { apiKey: ApiKey }) => {
@@ -29,19 +36,18 @@ const FirstRequest = ({ apiKey: { id } }: { apiKey: ApiKey }) => {
   );
 };
 
-/** Code that sends a request with a key, for a model that the key can use. */
+/** Code that sends a request with a key, for each task of the models that the key can use. */
 export const FirstCall = ({ apiKey, isWaiting = false }: { apiKey: ApiKey; isWaiting?: boolean }) => {
   const [userId] = useState(() => crypto.randomUUID());
+  const [chosen, setChosen] = useState<Task>();
   const isOnDemand = apiKey.scope === 'on_demand';
   const configuration = useRead('GET /v1/console/configuration', {});
-  // A key with models of its own needs no look-up.
-  const models = useRead(
-    'GET /v1/models',
-    { query: { limit: AT_ONCE, ...(isOnDemand && { organization: apiKey.organization }) } },
-    { enabled: apiKey.models === null },
-  );
-  const model = apiKey.models?.[0] ?? models.data?.data.find(({ task }) => task === 'generate')?.name;
-  if (apiKey.models === null && models.data && model === undefined)
+  const models = useRead('GET /v1/models', { query: { limit: AT_ONCE, ...(isOnDemand && { organization: apiKey.organization }) } });
+  if (models.isPending) return <Skeleton />;
+  const callable = callableModels(models.data?.data ?? [], apiKey);
+  const tasks = TASKS.filter(([task]) => callable.has(task));
+  const task = chosen ?? tasks[0]?.[0] ?? 'generate';
+  if (models.data && tasks.length === 0)
     return (
       <Notice>
         {isOnDemand ? (
@@ -54,7 +60,6 @@ export const FirstCall = ({ apiKey, isWaiting = false }: { apiKey: ApiKey; isWai
         )}
       </Notice>
     );
-  if (apiKey.models === null && models.isPending) return <Skeleton />;
   return (
     <Loaded query={configuration}>
       {({ base_url, on_demand_base_url }) => (
@@ -62,11 +67,13 @@ export const FirstCall = ({ apiKey, isWaiting = false }: { apiKey: ApiKey; isWai
           <p>
             Save the secret in the variable <code>API_KEY</code>, then send a request:
           </p>
+          {tasks.length > 1 && <Segments label="What the request does" value={task} onChange={setChosen} choices={tasks} />}
           <Code
             label="A request with this key"
             variants={snippetsOf({
+              task,
               baseUrl: isOnDemand ? on_demand_base_url : base_url,
-              body: { model: model ?? '…', ...EXAMPLE },
+              body: exampleBody(task, callable.get(task) ?? '…'),
               ...(isOnDemand && { headers: { 'x-user-id': userId } }),
             })}
           />

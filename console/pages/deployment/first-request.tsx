@@ -1,15 +1,13 @@
 import { useState } from 'react';
 import { can, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
-import { snippetsOf } from '../../client/snippets.ts';
+import { exampleBody, snippetsOf } from '../../client/snippets.ts';
 import { ButtonLink } from '../../design/controls/button.tsx';
 import { Code } from '../../design/controls/copy.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { Section, Stack } from '../../design/layout/layout.tsx';
 import { type Deployment, isAsleep } from '../deployments/deployment-state.ts';
 
-const MESSAGES = [{ role: 'user', content: 'Say hello.' }];
-const MAX_TOKENS = 64;
 // The most that a request without streaming can wait.
 const WAIT_SECONDS = '280';
 
@@ -42,7 +40,7 @@ export const FirstRequest = ({ deployment }: { deployment: Deployment }) => {
               label="A request to this deployment"
               variants={snippetsOf({
                 baseUrl: on_demand_base_url,
-                body: { model: name, messages: MESSAGES, max_tokens: MAX_TOKENS },
+                body: exampleBody('generate', name),
                 headers: { 'x-user-id': userId, ...(mustWait && { 'x-wait-for-capacity': WAIT_SECONDS }) },
               })}
             />

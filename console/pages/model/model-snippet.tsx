@@ -1,16 +1,13 @@
 import { useState } from 'react';
 import { useRead } from '../../client/queries.ts';
-import { snippetsOf } from '../../client/snippets.ts';
+import { exampleBody, snippetsOf } from '../../client/snippets.ts';
 import { Code } from '../../design/controls/copy.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { Section } from '../../design/layout/layout.tsx';
 import type { Model } from './model-facts.tsx';
 
-const MESSAGES = [{ role: 'user', content: 'Say hello.' }];
-const MAX_TOKENS = 64;
-
 /** Code that sends a request to a model. */
-export const ModelSnippet = ({ model: { name, organization } }: { model: Model }) => {
+export const ModelSnippet = ({ model: { name, organization, task } }: { model: Model }) => {
   const [userId] = useState(() => crypto.randomUUID());
   const isDeployment = organization !== null;
   return (
@@ -23,8 +20,9 @@ export const ModelSnippet = ({ model: { name, organization } }: { model: Model }
           <Code
             label="A request to this model"
             variants={snippetsOf({
+              task,
               baseUrl: isDeployment ? on_demand_base_url : base_url,
-              body: { model: name, messages: MESSAGES, max_tokens: MAX_TOKENS },
+              body: exampleBody(task, name),
               ...(isDeployment && { headers: { 'x-user-id': userId } }),
             })}
           />

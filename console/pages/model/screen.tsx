@@ -41,7 +41,7 @@ const Details = ({ model }: { model: Model }) => {
         <ModelPrice model={model} next={sheet?.pricing.find((entry) => entry.model === model.name)?.next} />
         <ModelLimits model={model} />
       </Columns>
-      {model.task === 'generate' && <ModelSnippet model={model} />}
+      <ModelSnippet model={model} />
       <PlatformFacts model={model} />
     </>
   );

@@ -44,6 +44,17 @@ describe('snippetsOf', () => {
     expect(received).toEqual([{ body, headers: expect.objectContaining({ 'x-user-id': 'a', authorization: 'Bearer sk-test' }) }]);
   });
 
+  test.each([
+    ['embed', '/embeddings', { model: 'm', input: ['a', 'b'] }, '    input=["a", "b"],\n)'],
+    ['rerank', '/rerank', { model: 'm', query: 'q', documents: ['a'] }, '        "documents": ["a"],\n    },\n)'],
+  ] as const)('calls the path of a model that can %s, with its fields', (task, path, fields, python) => {
+    const code = new Map(snippetsOf({ task, baseUrl: 'https://api.example.com/v1', body: fields }));
+    expect(code.get('curl')).toContain(`curl 'https://api.example.com/v1${path}'`);
+    expect(code.get('curl')).toContain(JSON.stringify(fields));
+    expect(code.get('Python')).toContain(python);
+    expect(code.get('JavaScript')).toContain(task === 'embed' ? 'client.embeddings.create({' : "client.post('/rerank', {\n  body: {");
+  });
+
   test('reads the secret from a variable in each language', () => {
     expect([...snippets.values()].map((code) => code.includes('API_KEY'))).toEqual([true, true, true]);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { rangeOfDays, rangeOfMonth, requestsByDay } from '../../../console/pages/api-key/key-usage.ts';
 import { effectsOf, type KeyUsage } from '../../../console/pages/api-key/limit-effects.ts';
+import { callableModels } from '../../../console/pages/api-keys/callable-models.ts';
 import {
   type ApiKey,
   changesOfKey,
@@ -194,5 +195,22 @@ describe('what limits in the form of an API key would do', () => {
 
   test('counts from the first day of the month', () => {
     expect(rangeOfMonth(Date.UTC(2026, 10, 26, 23))).toEqual({ from: '2026-11-01', to: '2026-11-26' });
+  });
+});
+
+describe('callableModels', () => {
+  const listed = (name: string, task: 'generate' | 'embed', organization: string | null = null) => ({ name, task, organization });
+  const models = [listed('a', 'generate', 'org_1'), listed('b', 'generate'), listed('c', 'generate'), listed('d', 'embed')];
+  const namesFor = (scope: ApiKey['scope'], allowed: string[] | null) =>
+    Object.fromEntries(callableModels(models, { scope, models: allowed }));
+
+  test('has the first model of each task on the host of the key', () => {
+    expect(namesFor('serverless', null)).toEqual({ generate: 'b', embed: 'd' });
+    expect(namesFor('on_demand', null)).toEqual({ generate: 'a' });
+  });
+
+  test('has only models that the key can use, also one that is not listed', () => {
+    expect(namesFor('serverless', ['c', 'a'])).toEqual({ generate: 'c' });
+    expect(namesFor('serverless', ['later'])).toEqual({ generate: 'later' });
   });
 });

@@ -1,7 +1,13 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
 import { openConsole, PHONE, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
+import { pythonWith } from '../../support/clients/python-clients.ts';
+
+const execute = promisify(execFile);
+const python = await pythonWith('openai==3.57.0');
 
 let ui: TestConsole;
 let owner: SignedIn;
@@ -27,6 +33,27 @@ describe('models in the console', () => {
     );
     expect(await page.locator('main').textContent()).toMatch(/Input\s*\$0\.10/);
     expect(await page.getByRole('button', { name: 'Unpublish' }).count()).toBe(0);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  // The output of curl, and of the other languages, for a model of each task.
+  test.each([
+    ['sluice-tiny', /"content":/, /\w/],
+    ['sluice-tiny-embed', /"embedding":/, /^0 \d+ \[.+\n1 \d+ \[.+\n$/s],
+    ['sluice-tiny-rerank', /"relevance_score":/, /^0 0?\.\d+.*\n1 [\d.e-]+\n$/s],
+  ])('shows code for %s that works in each language', async (model, json, printed) => {
+    const { page, faults, close } = await ui.open(member, `/models/${model}`);
+    const { secret } = await ui.control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'snippets' } });
+    const options = { env: { ...process.env, API_KEY: secret } };
+    const shown = async (language: string): Promise<string> => {
+      await page.getByLabel('A request to this model').getByRole('button', { name: language }).click();
+      return (await page.getByLabel('A request to this model').locator('pre').textContent()) ?? '';
+    };
+    expect((await execute('sh', ['-c', await shown('curl')], options)).stdout).toMatch(json);
+    const script = await shown('JavaScript');
+    expect((await execute(process.execPath, ['--input-type=module', '-e', script], options)).stdout).toMatch(printed);
+    if (python) expect((await execute(python, ['-c', await shown('Python')], options)).stdout).toMatch(printed);
     expect(faults).toEqual([]);
     await close();
   });
