@@ -76,6 +76,20 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/model/screen.tsx')),
   },
   {
+    path: '/aliases',
+    title: 'Aliases',
+    group: 'Build',
+    words: 'names of models fallbacks never cold split canary route',
+    isFor: (me) => can(me, 'models:read'),
+    component: load(() => import('../pages/aliases/screen.tsx')),
+  },
+  {
+    path: '/aliases/*',
+    title: 'Alias',
+    isFor: (me) => can(me, 'models:read'),
+    component: load(() => import('../pages/alias/screen.tsx')),
+  },
+  {
     path: '/deployments',
     title: 'Deployments',
     group: 'Build',

@@ -23,6 +23,10 @@ let users: Record<Role, SignedIn>;
 const createThings = async ({ token }: SignedIn): Promise<void> => {
   const create = (path: string, body: object) => ui.control.done('POST', path, { token, body });
   await create('/v1/api-keys', { name: 'production' });
+  await ui.control.done('PUT', '/v1/model-aliases/assistant', {
+    token,
+    body: { model: ui.run.model, fallbacks: ['sluice-tiny-reasoning'], split: { model: 'sluice-tiny-reasoning', percent: 5 } },
+  });
   await create('/v1/tickets', { subject: 'A question', body: 'Why?' });
   await create('/v1/webhooks', { url: 'https://example.com/events' });
   await create('/v1/service-accounts', { name: 'deployer', role: 'member' });
