@@ -15,6 +15,7 @@ import { createAliasStore } from '../../shared/models/alias-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
 import { bucketOfKey } from '../../shared/usage/bucket.ts';
+import { createDeploymentDayStore } from '../../shared/usage/deployment-day-store.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
@@ -28,6 +29,7 @@ const database = createSdkDatabase();
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 const rollups = createRollupStore(database, environmentVariable('USAGE_TABLE'));
 const totals = createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE'));
+const deploymentDays = createDeploymentDayStore(database, environmentVariable('USAGE_TABLE'));
 const requestRows = createRequestRowStore(database, environmentVariable('OBSERVABILITY_TABLE'));
 const activity = createActivityStore(database, environmentVariable('DEPLOYMENTS_TABLE'));
 
@@ -64,7 +66,7 @@ export const handler = middy<DynamoDBStreamEvent, void>()
     const buckets = [...touched].map(bucketOfKey);
     const now = Date.now;
     const work = [
-      () => recompute({ usage, rollups, totals, activity, splits, now, ...(alerts && { alerts }) }, buckets, hasTime),
+      () => recompute({ usage, rollups, totals, deploymentDays, activity, splits, now, ...(alerts && { alerts }) }, buckets, hasTime),
       () => writeRequestRows({ requestRows, totals, now }, Records, hasTime),
     ];
     throwFailures(await inParallel(work, 1, (each) => each()));

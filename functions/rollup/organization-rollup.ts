@@ -1,14 +1,25 @@
 import { ownerIdOf } from '../../shared/admission/item/shards.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { type Bucket, dayOf } from '../../shared/usage/bucket.ts';
+import type { DeploymentDayStore } from '../../shared/usage/deployment-day-store.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
-import { DETAILS, type Detail, isExpired, SPAN_MS, type TotalsSpan } from '../../shared/usage/organization-totals.ts';
+import {
+  DETAILS,
+  type Detail,
+  isExpired,
+  type OrganizationTotals,
+  SPAN_MS,
+  type TotalsSpan,
+} from '../../shared/usage/organization-totals.ts';
 import { type OrganizationTotalsStore, type TotalsRow, totalsRowId } from '../../shared/usage/organization-totals-store.ts';
 import type { UsedOwners } from './alerts.ts';
+import { deploymentUsageOf } from './deployment-days.ts';
 import { createMinutesOfBucket, rowsOf } from './organization-rows.ts';
 
 export interface OrganizationRollups {
   totals: OrganizationTotalsStore;
+  /** Absent: the days of deployments are not recorded. */
+  deploymentDays?: DeploymentDayStore;
   /** The most users with totals of their own in a span. Default: `MAX_USERS`. */
   maxUsers?: number;
   /** ms since the epoch. Absent: nothing has expired. */
@@ -80,10 +91,17 @@ export const createOrganizationRollup = (deps: OrganizationRollups) => {
     return new Map((await Promise.all(queries.map(totals.listCounts))).flatMap((stored) => [...stored]));
   };
 
-  const sum = async (of: Touched, from: TotalsSpan, to: TotalsSpan, details: readonly Detail[], within: TotalsSpan = to): Promise<void> => {
+  const sum = async (
+    of: Touched,
+    from: TotalsSpan,
+    to: TotalsSpan,
+    details: readonly Detail[],
+    within: TotalsSpan = to,
+  ): Promise<readonly OrganizationTotals[]> => {
     const { organization, startMs } = of;
     const parts = await Array.fromAsync(totals.list({ organization, span: from, detail: 'user', ...rangeOf(within, startMs) }));
     await putChanged(deps, rowsOf(parts, { span: to, details, maxUsers }), await countsOf(of, [to], details, within));
+    return parts;
   };
 
   return {
@@ -132,7 +150,9 @@ export const createOrganizationRollup = (deps: OrganizationRollups) => {
       if (!hasLostParts(deps, dayOf(of.startMs))) await sum(of, 'ten_minutes', 'hour', DETAILS);
     },
     sumDay: async (of: Touched): Promise<void> => {
-      if (!hasLostParts(deps, dayOf(of.startMs))) await sum(of, 'hour', 'day', DETAILS);
+      if (hasLostParts(deps, dayOf(of.startMs))) return;
+      const hours = await sum(of, 'hour', 'day', DETAILS);
+      for (const usage of deps.deploymentDays ? deploymentUsageOf(hours) : []) await deps.deploymentDays?.putUsage(usage);
     },
   };
 };

@@ -8,6 +8,7 @@ import { addEvent, mergeTotals, noTotals } from '../../shared/usage/totals.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
 import { createActivityOfBatch } from './activity.ts';
 import { type Alerts, alertTasks } from './alerts.ts';
+import { type BusyHour, createBusyDeployments } from './deployment-days.ts';
 import { createOrganizationRollup, hasLostParts, type OrganizationRollups } from './organization-rollup.ts';
 import { createSideCounts, type SideCount } from './splits/count-sides.ts';
 import { type SplitDependencies, stopIfFailing } from './splits/stop-split.ts';
@@ -53,11 +54,11 @@ export const rollUpDay = (tenMinutes: readonly Rollup[]): Rollup[] => {
 const recomputeBucket = async (
   { usage, rollups, splits }: Rollups,
   bucket: Bucket,
-  { activity, organizations, newSides }: Batch,
+  { activity, organizations, newSides, busy }: Batch,
 ): Promise<void> => {
   const own = organizations.ofBucket(bucket);
   const sides = createSideCounts();
-  const events = sides.observe(own.observe(usage.listByBucket(bucket.shard, bucket.startMs)));
+  const events = busy.observe(sides.observe(own.observe(usage.listByBucket(bucket.shard, bucket.startMs))));
   for (const row of await rollUpEvents(bucket, activity.observe(events))) await rollups.put(row);
   await own.write();
   for (const count of splits ? sides.list() : []) {
@@ -76,6 +77,7 @@ const batchOf = (deps: Rollups) => ({
   activity: createActivityOfBatch(),
   organizations: createOrganizationRollup(deps),
   newSides: new Map<string, SideCount>(),
+  busy: createBusyDeployments(),
 });
 type Batch = ReturnType<typeof batchOf>;
 
@@ -115,6 +117,9 @@ export const recompute = async (deps: Rollups, buckets: readonly Bucket[], hasTi
   await each(organizations.touched('ten_minutes'), organizations.sumTenMinutes);
   await each(organizations.touched('hour'), organizations.sumHour);
   await each(organizations.touched('day'), organizations.sumDay);
+  const { deploymentDays } = deps;
+  const addBusy = async ({ deployment, hourMs, bits }: BusyHour) => void (await deploymentDays?.addBusy(deployment, hourMs, bits));
+  if (deploymentDays) await each(batch.busy.hours(), addBusy);
   if (deps.activity) await each(activity.latest(), deps.activity.recordLast);
   if (splits) await each([...newSides.values()], (count) => stopIfFailing(splits, count));
   if (deps.alerts) await each(alertTasks(organizations.owners()), deps.alerts.send);

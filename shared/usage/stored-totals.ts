@@ -26,6 +26,7 @@ export const StoredTotals = z
     duration_ms: StoredHistogram,
     time_to_first_token_ms: StoredHistogram,
     duration_ms_sum: LaterSum,
+    prompt_ms_sum: LaterSum,
     generation_ms_sum: LaterSum,
     generation_tokens: LaterSum,
   })

@@ -27,8 +27,10 @@ export interface Totals {
   errors: Counts<string>;
   duration_ms: Histogram;
   time_to_first_token_ms: Histogram;
-  /** The sum of all durations. This and the next two are 0 in totals of earlier versions. */
+  /** The sum of all durations. This and the next three are 0 in totals of earlier versions. */
   duration_ms_sum: bigint;
+  /** The time from the call of the model to the first token, of the same requests as the next two. */
+  prompt_ms_sum: bigint;
   /**
    * The time from the first token to the end of the answer, of requests with a first token, and the tokens after the
    * first one that it took.
@@ -57,10 +59,12 @@ export const noTotals = (): Totals => ({
   duration_ms: noLatencies(),
   time_to_first_token_ms: noLatencies(),
   duration_ms_sum: 0n,
+  prompt_ms_sum: 0n,
   generation_ms_sum: 0n,
   generation_tokens: 0n,
 });
 
+const INVOKED = STEPS.indexOf('invoked');
 const ANSWERED = STEPS.indexOf('answered');
 
 // A second event of a request, `<request id>#2`, contains the changes of a later rating.
@@ -97,6 +101,7 @@ const addTimes = (totals: Totals, event: UsageEvent): void => {
   addLatency(totals.time_to_first_token_ms, firstMs);
   if (event.completion_tokens === 0) return;
   const answeredMs = event.step_ends_ms?.[ANSWERED] ?? event.duration_ms;
+  totals.prompt_ms_sum += BigInt(Math.max(firstMs - (event.step_ends_ms?.[INVOKED] ?? firstMs), 0));
   totals.generation_ms_sum += BigInt(Math.max(answeredMs - firstMs, 0));
   totals.generation_tokens += BigInt(event.completion_tokens - 1);
 };
@@ -120,6 +125,7 @@ export const mergeTotals = (a: Totals, b: Totals): Totals => {
     duration_ms: mergeHistograms(a.duration_ms, b.duration_ms),
     time_to_first_token_ms: mergeHistograms(a.time_to_first_token_ms, b.time_to_first_token_ms),
     duration_ms_sum: a.duration_ms_sum + b.duration_ms_sum,
+    prompt_ms_sum: a.prompt_ms_sum + b.prompt_ms_sum,
     generation_ms_sum: a.generation_ms_sum + b.generation_ms_sum,
     generation_tokens: a.generation_tokens + b.generation_tokens,
   };

@@ -29,6 +29,7 @@ import { createClientSecrets } from '../../../shared/single-sign-on/client-secre
 import { createClocks, SupportPromise } from '../../../shared/tickets/clocks.ts';
 import { createTicketStore } from '../../../shared/tickets/ticket-store.ts';
 import { HOUR_MS } from '../../../shared/time/units.ts';
+import { createDeploymentDayStore } from '../../../shared/usage/deployment-day-store.ts';
 import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
@@ -184,6 +185,7 @@ const allStores = async (database: SdkDatabase, stack: string, hasRequestRows: b
     limiters: createLimiterConfigurationStore(database, keysTable),
     usage: createUsageStore(database, usageTable),
     totals: createOrganizationTotalsStore(database, usageTable),
+    deploymentDays: createDeploymentDayStore(database, usageTable),
     organizations: createOrganizationStore(accounts),
     apiKeys: createApiKeyStore(accounts),
     audit: createAuditStore(createRecordTable(database, auditTable)),

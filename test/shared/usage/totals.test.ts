@@ -69,25 +69,42 @@ describe('totals', () => {
 
   const answer = { ...event, duration_ms: 1_010, time_to_first_token_ms: 200, completion_tokens: 41 };
 
-  test('count tokens and time from the first token to the end of the answer, without the settlement', () => {
-    const speed = ({ duration_ms_sum, generation_ms_sum, generation_tokens }: Totals) => ({
+  test('count tokens and the times to the first token and from there to the answer’s end', () => {
+    const speed = ({ duration_ms_sum, prompt_ms_sum, generation_ms_sum, generation_tokens }: Totals) => ({
       duration_ms_sum,
+      prompt_ms_sum,
       generation_ms_sum,
       generation_tokens,
     });
     const settled = { ...answer, step_ends_ms: [1, 5, 6, 7, 60, 1_000] };
-    expect(speed(totalsOf([settled]))).toEqual({ duration_ms_sum: 1_010n, generation_ms_sum: 800n, generation_tokens: 40n });
-    expect(speed(totalsOf([answer]))).toEqual({ duration_ms_sum: 1_010n, generation_ms_sum: 810n, generation_tokens: 40n });
+    expect(speed(totalsOf([settled]))).toEqual({
+      duration_ms_sum: 1_010n,
+      prompt_ms_sum: 193n,
+      generation_ms_sum: 800n,
+      generation_tokens: 40n,
+    });
+    expect(speed(totalsOf([answer]))).toEqual({
+      duration_ms_sum: 1_010n,
+      prompt_ms_sum: 0n,
+      generation_ms_sum: 810n,
+      generation_tokens: 40n,
+    });
     const without = [
       { ...answer, time_to_first_token_ms: null },
       { ...answer, completion_tokens: 0 },
     ];
     for (const each of without)
-      expect(speed(totalsOf([each]))).toEqual({ duration_ms_sum: 1_010n, generation_ms_sum: 0n, generation_tokens: 0n });
+      expect(speed(totalsOf([each]))).toEqual({ duration_ms_sum: 1_010n, prompt_ms_sum: 0n, generation_ms_sum: 0n, generation_tokens: 0n });
   });
 
   test('are read in their earlier form: with eight latency buckets an octave, and without sums of times', () => {
-    const { duration_ms_sum: _, generation_ms_sum: __, generation_tokens: ___, ...stored } = storedTotals(totalsOf([answer]));
+    const {
+      duration_ms_sum: _,
+      prompt_ms_sum: ____,
+      generation_ms_sum: __,
+      generation_tokens: ___,
+      ...stored
+    } = storedTotals(totalsOf([answer]));
     const earlier = { ...stored, duration_ms: { 79: 1 }, time_to_first_token_ms: {} };
     expect(StoredTotals.parse(earlier)).toEqual({
       ...totalsOf([{ ...answer, time_to_first_token_ms: null }]),

@@ -31,13 +31,15 @@ const asEarlier = (totals: Totals): Totals => ({
   duration_ms: coarsened(totals.duration_ms, EARLIER_SCALE),
   time_to_first_token_ms: coarsened(totals.time_to_first_token_ms, EARLIER_SCALE),
   duration_ms_sum: 0n,
+  prompt_ms_sum: 0n,
   generation_ms_sum: 0n,
   generation_tokens: 0n,
 });
 
 // A row that lacks only what earlier versions did not record is replaced, but is no difference.
 const isOfEarlierVersion = (stored: Totals, totals: Totals): boolean =>
-  (isEarlier(stored.duration_ms) || isEarlier(stored.time_to_first_token_ms)) && isDeepStrictEqual(asEarlier(stored), asEarlier(totals));
+  (stored.prompt_ms_sum < totals.prompt_ms_sum && isDeepStrictEqual({ ...stored, prompt_ms_sum: totals.prompt_ms_sum }, totals)) ||
+  ((isEarlier(stored.duration_ms) || isEarlier(stored.time_to_first_token_ms)) && isDeepStrictEqual(asEarlier(stored), asEarlier(totals)));
 
 /**
  * Adds the difference of a stored row, in place.

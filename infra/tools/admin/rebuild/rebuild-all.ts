@@ -5,6 +5,7 @@ import type { Rollups } from '../../../../functions/rollup/rollup.ts';
 import type { AuditStore } from '../../../../shared/audit/audit-store.ts';
 import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
+import type { DeploymentDayStore } from '../../../../shared/usage/deployment-day-store.ts';
 import type { GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { listDaysOfUsage } from './days-of-usage.ts';
 import { type Differences, noDifferences } from './drift.ts';
@@ -21,6 +22,7 @@ export interface AllDependencies extends LimiterDependencies, MoneyDependencies 
   rollups: Rollups['rollups'];
   totals: Rollups['totals'];
   gpuEvents: GpuEventStore;
+  deploymentDays: DeploymentDayStore;
   organizations: OrganizationStore;
   audit: AuditStore;
   /** Absent: the rows by which requests are searched stay as they are. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { createBusyDeployments } from '../../../../functions/rollup/deployment-days.ts';
 import { createMinutesOfBucket } from '../../../../functions/rollup/organization-rows.ts';
 import { type Rollups, rollUpDay, rollUpEvents } from '../../../../functions/rollup/rollup.ts';
 import { eventShardsOf, shardIds } from '../../../../shared/admission/item/shards.ts';
@@ -74,18 +75,26 @@ export const rebuildKey = async (
   return ofOrganization;
 };
 
-const rollUpKey = async ({ usage, maxUsers }: Rollups, { keyId, day }: KeyDay, shards: number, nowMs: number, organization: string) => {
+const rollUpKey = async (
+  { usage, maxUsers, deploymentDays }: Rollups,
+  { keyId, day }: KeyDay,
+  shards: number,
+  nowMs: number,
+  organization: string,
+) => {
   const buckets = shardIds(keyId, eventShardsOf(shards)).flatMap((shard) =>
     bucketStarts(day).map((startMs): Bucket => ({ shard, startMs })),
   );
   const [whole, late]: [Rollup[], Rollup[]] = [[], []];
   const ofOrganization: KeyRows = { whole: [], late: [] };
+  const busy = createBusyDeployments();
   const failures = await inParallel(buckets, BUCKETS_AT_ONCE, async (bucket) => {
     const lateEvents: UsageEvent[] = [];
     const [minutes, lateMinutes] = [createMinutesOfBucket(bucket), createMinutesOfBucket(bucket)];
     const events = async function* (): AsyncGenerator<UsageEvent> {
       for await (const event of usage.listByBucket(bucket.shard, bucket.startMs)) {
         minutes.add(event);
+        busy.add(event);
         if (event.admitted_at + event.duration_ms > nowMs - BEHIND_MS) {
           lateEvents.push(event);
           lateMinutes.add(event);
@@ -99,6 +108,8 @@ const rollUpKey = async ({ usage, maxUsers }: Rollups, { keyId, day }: KeyDay, s
     ofOrganization.late.push(...lateMinutes.rows(organization, maxUsers));
   });
   throwFailures(failures);
+  // Seconds that are missing come with events that the stream has not delivered, or are from before they were recorded.
+  for (const { deployment, hourMs, bits } of busy.hours()) await deploymentDays?.addBusy(deployment, hourMs, bits);
   const byId = (rollups: Rollup[]) => new Map([...rollups, ...rollUpDay(rollups)].map((rollup) => [rowId(rollup), rollup]));
   return { whole: byId(whole), late: byId(late), ofOrganization };
 };

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { deploymentUsageOf } from '../../../../functions/rollup/deployment-days.ts';
 import type { OrganizationRollups } from '../../../../functions/rollup/organization-rollup.ts';
 import { rowsOf } from '../../../../functions/rollup/organization-rows.ts';
+import { isSameUsage } from '../../../../shared/usage/deployment-day-store.ts';
 import { DETAILS, type Detail, isExpired, SPAN_MS, SPANS, type TotalsSpan } from '../../../../shared/usage/organization-totals.ts';
 import { type StoredRow, type TotalsRow, totalsRowId } from '../../../../shared/usage/organization-totals-store.ts';
-import { addDifference, type Differences } from './drift.ts';
+import { abs, addDifference, type Differences } from './drift.ts';
 import type { KeyRows } from './rebuild-key.ts';
 
 /** Every row of an organization's day, by id. Rows that have expired are left out. */
@@ -43,15 +45,49 @@ const rowsOfDay = (shards: readonly TotalsRow[], maxUsers: number | undefined, d
 const toKeyRow = ({ userId: _, shard: __, lastUser: ___, ...row }: TotalsRow): TotalsRow =>
   row.detail === 'user' ? { ...row, detail: 'key' } : row;
 
+const rowsOfDayTotals = (shards: readonly TotalsRow[]): TotalsRow[] =>
+  rowsOf(
+    shards.filter(({ span }) => span === 'ten_minutes'),
+    { span: 'day', details: ['model'] },
+  );
+
+// A missing row is no difference, because earlier versions wrote none.
+const rebuildDeployments = async (
+  { deploymentDays }: OrganizationRollups,
+  keys: KeyRows,
+  { drift, behind }: Differences,
+): Promise<void> => {
+  if (!deploymentDays) return;
+  const late = new Map(deploymentUsageOf(rowsOfDayTotals(keys.late)).map(({ deployment, totals }) => [deployment, totals.events]));
+  for (const usage of deploymentUsageOf(rowsOfDayTotals(keys.whole))) {
+    const read = await deploymentDays.getUsage(usage);
+    const { totals } = usage;
+    if (read && isSameUsage(read, totals)) continue;
+    await deploymentDays.replaceUsage(read, usage);
+    if (!read) continue;
+    const events = totals.events - read.events;
+    const isLate = events > 0 && events <= (late.get(usage.deployment) ?? 0);
+    if (isLate) {
+      behind.rows++;
+      behind.events += events;
+      continue;
+    }
+    drift.rows++;
+    drift.events += Math.abs(events);
+    drift.cost_nanos += abs(totals.cost_nanos - read.cost_nanos);
+  }
+};
+
 /**
  * Replaces the rows of an organization's day that differ from its events, and removes those without events.
  * @param stored as they were before the events were read
  */
 export const rebuildOrganization = async (
-  { totals, maxUsers }: OrganizationRollups,
+  deps: OrganizationRollups,
   { day, stored, keys, nowMs }: { day: string; stored: Map<string, StoredRow>; keys: KeyRows; nowMs: number },
   differences: Differences,
 ): Promise<void> => {
+  const { totals, maxUsers } = deps;
   const late = new Map(rowsOfDay(keys.late, maxUsers, ['model', 'key']).map((row) => [totalsRowId(row), row.totals.events]));
   for (const row of rowsOfDay(keys.whole, maxUsers, DETAILS)) {
     if (hasExpired(row.span, day, nowMs)) continue;
@@ -67,4 +103,5 @@ export const rebuildOrganization = async (
     if (!row.isFolded) addDifference(differences, row, undefined, 0);
     await totals.remove(row);
   }
+  await rebuildDeployments(deps, keys, differences);
 };

@@ -1,6 +1,7 @@
 import type { Rollups } from '../../../../functions/rollup/rollup.ts';
 import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
 import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
+import { createDeploymentDayStore } from '../../../../shared/usage/deployment-day-store.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
@@ -64,6 +65,7 @@ export const rebuildTotals = async (
     usage: createUsageStore(database, tables.usage),
     rollups: createRollupStore(database, tables.usage),
     totals: createOrganizationTotalsStore(database, tables.usage),
+    deploymentDays: createDeploymentDayStore(database, tables.usage),
   };
   const report = await rebuild(deps, day, keys, Date.now);
   const deployments = await listDeployments(database, tables.deployments);

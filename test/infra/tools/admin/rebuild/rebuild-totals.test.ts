@@ -83,7 +83,7 @@ const change = (row: Item, expression: string, value: unknown): Promise<unknown>
 
 // Earlier versions stored latencies in a map of 8 buckets an octave, and no sums of times.
 const ofEarlierVersion = (row: Item): Item => {
-  const { duration_ms_sum: _, generation_ms_sum: __, generation_tokens: ___, ...earlier } = row;
+  const { duration_ms_sum: _, prompt_ms_sum: ____, generation_ms_sum: __, generation_tokens: ___, ...earlier } = row;
   const inMap = (name: string) => Object.fromEntries(coarsened(StoredHistogram.parse(row[name]), 3).counts);
   return { ...earlier, duration_ms: inMap('duration_ms'), time_to_first_token_ms: inMap('time_to_first_token_ms') };
 };
@@ -142,6 +142,28 @@ describe('rebuild', () => {
     expect(organizations).toMatchObject(noDrift);
     expect(await rows()).toEqual(before);
     expect(before.length).toBeGreaterThan(2);
+  });
+
+  test('adds the times of prompts to rows of an earlier version, which is no drift', async () => {
+    const { keys, events, run, rows } = await setUp();
+    const [event] = events as [UsageEvent];
+    const timed: UsageEvent = {
+      ...event,
+      request_id: event.request_id.slice(0, -6) + newId('key').slice(-6),
+      completion_tokens: 5,
+      time_to_first_token_ms: 300,
+      duration_ms: 500,
+      step_ends_ms: [1, 2, 3, 4, 100, 490],
+    };
+    await database.usage.putIfAbsent(timed, shardsOfKey(keys, timed.key_id));
+    await run();
+    const before = await rows();
+    const day = before.find(({ prompt_ms_sum }) => Number(prompt_ms_sum) > 0) as Item;
+    await change(day, 'SET prompt_ms_sum = :value', 0);
+    expect(await run()).toMatchObject(noDrift);
+    expect(await rows()).toEqual(before);
+    await change(day, 'SET prompt_ms_sum = :value', 1_000_000);
+    expect((await run()).drift.rows).toBe(1);
   });
 
   test('recreates missing totals, including those of former shards that remaining rows still name', async () => {

@@ -1,0 +1,58 @@
+import { HOUR_MS, SECOND_MS } from '../time/units.ts';
+
+const SECONDS_AN_HOUR = HOUR_MS / SECOND_MS;
+const BITS = 8;
+// A bit for each second of an hour.
+const HOUR_BYTES = SECONDS_AN_HOUR / BITS;
+
+// Longer than any request: its function ends before.
+const MAX_BUSY_MS = HOUR_MS;
+
+const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
+
+/** The seconds of a UTC hour that are in either of two sets. */
+export const unionOf = (a: Uint8Array, b: Uint8Array): Uint8Array => {
+  const union = new Uint8Array(Math.max(a.length, b.length));
+  for (let i = 0; i < union.length; i++) union[i] = (a[i] ?? 0) | (b[i] ?? 0);
+  return union;
+};
+
+/** The seconds in which at least one request was in flight: a set, so requests at the same time count once. */
+export const createBusySeconds = () => {
+  const hours = new Map<number, Uint8Array>();
+  const has = (secondMs: number): boolean => {
+    const bits = hours.get(hourOf(secondMs));
+    const second = (secondMs - hourOf(secondMs)) / SECOND_MS;
+    return bits !== undefined && ((bits[Math.floor(second / BITS)] ?? 0) & (1 << (second % BITS))) !== 0;
+  };
+  return {
+    /** Adds every second that a request touches, at least that of its arrival. */
+    add: (arrivedMs: number, durationMs: number): void => {
+      const endMs = arrivedMs + Math.min(Math.max(durationMs, 1), MAX_BUSY_MS);
+      for (let ms = Math.floor(arrivedMs / SECOND_MS) * SECOND_MS; ms < endMs; ms += SECOND_MS) {
+        const hourMs = hourOf(ms);
+        const bits = hours.get(hourMs) ?? new Uint8Array(HOUR_BYTES);
+        hours.set(hourMs, bits);
+        const second = (ms - hourMs) / SECOND_MS;
+        bits[Math.floor(second / BITS)] = (bits[Math.floor(second / BITS)] ?? 0) | (1 << (second % BITS));
+      }
+    },
+
+    /** Adds the seconds of an hour; the last bytes without any can be left out. */
+    addHour: (hourMs: number, bits: Uint8Array): void => {
+      hours.set(hourMs, unionOf(hours.get(hourMs) ?? new Uint8Array(HOUR_BYTES), bits));
+    },
+
+    /** The number of busy seconds from one whole second to another, in ms since the epoch. */
+    countIn: (fromMs: number, toMs: number): number => {
+      let count = 0;
+      for (let ms = fromMs; ms < toMs; ms += SECOND_MS) if (has(ms)) count++;
+      return count;
+    },
+
+    /** The seconds of each hour that has any, by the hour's start in ms since the epoch. */
+    hours: (): ReadonlyMap<number, Uint8Array> => hours,
+  };
+};
+
+export type BusySeconds = ReturnType<typeof createBusySeconds>;
