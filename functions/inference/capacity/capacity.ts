@@ -5,8 +5,10 @@ import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import type { Host } from '../../../shared/hosts/host.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
+import { keptByOwner } from '../../../shared/models/kept-by-owner.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelReader, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { createRefreshed } from '../../../shared/models/refreshed.ts';
 import { DeploymentBusy, DeploymentStopped, DeploymentWaking, type NotWaiting, WakeUnpaid } from './errors.ts';
 import { isServedBy, whyTooLate } from './may-wait.ts';
 import { type Place, type PlaceDependencies, takePlace } from './place.ts';
@@ -67,20 +69,16 @@ const isUsable = ({ wanted, state, reason }: Deployment): boolean => {
   return wanted === 'running' ? !ENDED.includes(state) || !reason : SERVING.includes(state);
 };
 
-const readOnce = ({ secondsOf }: CapacityDependencies['startTimes']): CapacityDependencies['startTimes'] => {
-  const read = new Map<string, number[]>();
-  return {
-    secondsOf: async (instanceType) => {
-      const seconds = read.get(instanceType) ?? (await secondsOf(instanceType));
-      read.set(instanceType, seconds);
-      return seconds;
-    },
-  };
+// At most 30 s old, so that callers who come while a deployment starts don't each read them.
+const cached = ({ startTimes, now }: Pick<CapacityDependencies, 'startTimes' | 'now'>): CapacityDependencies['startTimes'] => {
+  const secondsOf = keptByOwner((instanceType) => createRefreshed(() => startTimes.secondsOf(instanceType), now, 'start_times_stale'));
+  return { secondsOf: async (instanceType) => secondsOf(instanceType)() };
 };
 
 /** Creates the capacity of an environment. Docs: docs/api.md, "Cold starts"; the reasons are in decision 0035. */
 export const createCapacity = (deps: CapacityDependencies): Capacity => {
   const { deployments, models, waiting, waitingInOrganization, now, wait } = deps;
+  const startTimes = cached(deps);
   const limits = { ofDeployment: waiting.most, ofOrganization: waitingInOrganization.most };
 
   return ({ model, isShared, organization, requestId, waitMs, signal, onSettled }) => {
@@ -94,7 +92,6 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
     const comments = createProgressComments(host, name, now);
     let place: Place | undefined;
     let seen: Deployment | undefined;
-    const startTimes = readOnce(deps.startTimes);
 
     // The inventory names the deployment; a row that doesn't belong to it must never be woken or used.
     const isOurs = (deployment: Deployment): boolean =>

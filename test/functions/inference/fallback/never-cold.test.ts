@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { startColdDeployments, WARM_ENDPOINT } from '../../../support/fixtures/cold-deployment.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { publish } from './fallback-fixtures.ts';
 
-const CALLERS = 40;
+const CALLERS = 200;
+const ENVIRONMENTS = 8;
 
 let cold: Awaited<ReturnType<typeof startColdDeployments>>;
 beforeAll(async () => {
@@ -18,11 +20,17 @@ const modelOf = ({ body }: { body: unknown }): string => (JSON.parse(body as str
 const models = [WARM_ENDPOINT];
 
 describe('a model that sleeps, with a warm fallback', () => {
-  test(`is woken once by ${CALLERS} callers, who get answers at once, and later answers itself`, async () => {
-    const world = await cold.createWorld({ scope: 'serverless' });
-    const environments = await Promise.all(Array.from({ length: 4 }, () => world.createEnvironment()));
+  test(`is woken once by ${CALLERS} callers of an alias, who are answered at once, and later answers itself`, async () => {
+    const name = newId('key');
+    const aliases = [{ alias: 'assistant', model: name, fallbacks: [WARM_ENDPOINT] }];
+    const world = await cold.createWorld({ scope: 'serverless', publishedAs: name, aliases });
+    const environments = await Promise.all(
+      Array.from({ length: ENVIRONMENTS }, () => world.createEnvironment({}, { concurrency: CALLERS })),
+    );
     const askAll = () =>
-      Promise.all(Array.from({ length: CALLERS }, (_, i) => environments[i % 4]?.ask(`Question ${i}`, undefined, { models })));
+      Promise.all(
+        Array.from({ length: CALLERS }, (_, i) => environments[i % ENVIRONMENTS]?.ask(`Question ${i}`, undefined, { model: 'assistant' })),
+      );
     const before = await askAll();
     expect(before.map((reply) => [reply?.statusCode, reply?.headers['x-sluice-fallback']])).toEqual(Array(CALLERS).fill([200, '1']));
     expect(world.reconciled).toEqual([world.deployment.id]);
@@ -59,5 +67,36 @@ describe('a model that sleeps, with a warm fallback', () => {
     world.container.copies = 0;
     expect(modelOf(await ask('Hi', undefined, { models }))).toBe(WARM_ENDPOINT);
     expect(world.reconciled).toEqual([world.deployment.id]);
+  });
+});
+
+describe('a deployment that sleeps, behind an alias with a warm shared model', () => {
+  const createWorld = async () => {
+    const aliases = [{ alias: 'assistant', model: 'qwen3-8b', fallbacks: [WARM_ENDPOINT] }];
+    const world = await cold.createWorld({ aliases });
+    const { ask, events } = await world.createEnvironment();
+    const { Deployments, Models } = cold.test.tables;
+    const readsOf = async (): Promise<string[]> => {
+      world.calls.length = 0;
+      expect((await ask('Hi', undefined, { model: 'assistant' })).statusCode).toBe(200);
+      return world.calls.filter(({ table }) => table === Deployments || table === Models).map(({ method }) => method);
+    };
+    return { world, events, ask, readsOf };
+  };
+
+  test('is read once for each caller while it wakes, and neither it nor the reconciler is called again', async () => {
+    const { world, events, readsOf } = await createWorld();
+    await readsOf();
+    for (const _ of [1, 2, 3]) expect(await readsOf()).toEqual(['get']);
+    expect([world.container.invocations, world.reconciled.length]).toEqual([0, 1]);
+    for (const { tries } of await events()) expect(tries).toBeUndefined();
+  });
+
+  test('answers as soon as it is in service, though the inventory is cached', async () => {
+    const { world, ask, readsOf } = await createWorld();
+    await readsOf();
+    await world.bringUp();
+    const { headers, body } = await ask('Hi', undefined, { model: 'assistant' });
+    expect([headers['x-sluice-fallback'], body]).toEqual([undefined, expect.stringContaining('Answer to Hi')]);
   });
 });
