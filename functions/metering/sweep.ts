@@ -137,7 +137,9 @@ const sweepKeyEntry = async (
     return;
   }
   if (!existing) {
-    const facts = { requestId, keyId, orgId: item.org, projectId: projectOf(item), admittedAtMs: entry.admittedAtMs, nowMs: now() };
+    // The key can be in another project by now.
+    const projectId = entry.project ?? projectOf(item);
+    const facts = { requestId, keyId, orgId: item.org, projectId, admittedAtMs: entry.admittedAtMs, nowMs: now() };
     await settlements.send({ event: orphanedEvent(facts), limiterId: item.id, shards: shardsOf(item) });
     report.orphaned++;
     return;

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { release } from '../../../../functions/inference/admission/admit.ts';
+import { epochOf } from '../../../../shared/admission/item/sweep-epoch.ts';
 import { readAllShards } from '../../../../shared/admission/stores/reservation.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/fixtures/callers.ts';
 import { limitOrganization, limitProject } from '../../../support/fixtures/limit-organization.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
+import { sweepNow } from '../../../support/fixtures/sweep-now.ts';
 
 const START = Date.UTC(2026, 10, 26, 12);
 const DOLLAR = 1_000_000_000n;
@@ -59,6 +62,26 @@ describe('the budget of a project', () => {
     if (!isAdmitted(before) || !isAdmitted(after)) throw new Error('rejected');
     for (const admission of [before, after]) await release(caller, admission, { tokens: 1, costNanos: 7n });
     for (const id of [project, other]) expect(await database.limiters.get(id)).toMatchObject({ fl: {}, spent: 7 });
+  });
+
+  test('has a request whose function crashed, even if its key was moved meanwhile', async () => {
+    const { org, project, keys } = await setUp({ month: 9n * DOLLAR });
+    const other = newId('project');
+    await limitProject(database.limiters, other, org, { month: 9n * DOLLAR });
+    const crashed = await ask(
+      makeCaller(database.limiters, () => START),
+      keys[0],
+      DOLLAR,
+    );
+    if (!isAdmitted(crashed)) throw crashed;
+    await database.limiters.configure(keys[0].keyId, { prj: other });
+    await database.limiters.markSwept(epochOf(START) - 1);
+    const { limiters, usage } = database;
+    const now = () => START + 20 * MINUTE_MS;
+    const sweeping = { limiters, usage, database: database.database, now, maxInFlightMs: 11 * MINUTE_MS, hasTime: () => true };
+    for (let run = 0; run < 2; run++) await sweepNow(sweeping);
+    expect(await usage.get(keys[0].keyId, crashed.requestId)).toMatchObject({ outcome: 'orphaned', project_id: project, cost_nanos: 0n });
+    expect(await limiters.get(project)).toMatchObject({ fl: {}, spent: 0 });
   });
 
   test('applies at once when it changes, and within 30 s when it is the first', async () => {
