@@ -25,6 +25,11 @@ export interface FaultProxyOptions {
   /** Tables whose writes are logged. */
   keysTable?: string;
   usageTable?: string;
+  /**
+   * Called before and after the database does each write that is logged. True: the connection breaks then, so that a
+   * write isn't done, or its caller gets no reply.
+   */
+  breaksAt?: (write: LoggedWrite, when: 'before' | 'after') => boolean;
 }
 
 export interface FaultProxy {
@@ -67,7 +72,7 @@ const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
  * DynamoDB would.
  */
 export const startFaultProxy = async (databaseUrl: string, options: FaultProxyOptions): Promise<FaultProxy> => {
-  const { random, mayFail = () => true } = options;
+  const { random, mayFail = () => true, breaksAt = () => false } = options;
   const database = new URL(databaseUrl);
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_DATABASE_SOCKETS });
   const log = createWriteLog(options);
@@ -87,7 +92,10 @@ export const startFaultProxy = async (databaseUrl: string, options: FaultProxyOp
     if (fault === 'throttled') return refuse(outgoing, random() < ON_DEMAND_SHARE ? ANSWERS.throttledOnDemand : ANSWERS.throttled);
     if (fault === 'conflicted' || fault === 'failed') return refuse(outgoing, ANSWERS[fault]);
 
-    const answer = await forward(operation, incoming, body);
+    const writes = log.read(operation, body);
+    if (writes.some((write) => breaksAt(write, 'before'))) return void outgoing.destroy();
+    const answer = await forward(writes, incoming, body);
+    if (answer.statusCode === 200 && writes.some((write) => breaksAt(write, 'after'))) outgoing.destroy();
     answer.once('error', () => outgoing.destroy());
     if (outgoing.destroyed) return void answer.resume();
     const deliver = (): void => {
@@ -109,9 +117,8 @@ export const startFaultProxy = async (databaseUrl: string, options: FaultProxyOp
   };
 
   /** Sends the call to the database, even when the caller has gone meanwhile: a request that has arrived is done. */
-  const forward = async (operation: string, incoming: IncomingMessage, body: Buffer): Promise<IncomingMessage> => {
+  const forward = async (writes: LoggedWrite[], incoming: IncomingMessage, body: Buffer): Promise<IncomingMessage> => {
     try {
-      const writes = log.read(operation, body);
       const send = async (): Promise<IncomingMessage> => {
         const answer = await ask(database, agent, incoming, body);
         if (answer.statusCode === 200) log.add(writes);
