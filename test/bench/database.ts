@@ -7,7 +7,7 @@ import { applyLoad } from './load.ts';
 import { type Observer, type SeenCall, startObserver } from './observer.ts';
 import { shortBody } from './prompts.ts';
 import type { Findings } from './report.ts';
-import { openSluice, type Stack } from './stack.ts';
+import { openSluice, publishModels, type Stack } from './stack.ts';
 
 const WARM_UP_REQUESTS = 10;
 const REQUESTS = 50;
@@ -28,6 +28,7 @@ export const measureDatabase = async (stack: Stack): Promise<Findings> => {
   try {
     const run = await startTestRun('--container', `${observer.containerUrl}/invocations`);
     try {
+      await publishModels(run);
       const { server } = await openSluice(run);
       const findings = await measure(stack, observer, server);
       const kinds = await measureKinds(run, observer);

@@ -1,6 +1,7 @@
 import { PRICES } from '../../infra/tools/cost/prices.ts';
 import type { Limits } from '../../shared/admission/item/limits.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
+import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { TestRun } from '../support/clients/local-run.ts';
 import { grantCredit } from '../support/fixtures/grant-credit.ts';
 import { limitOrganization } from '../support/fixtures/limit-organization.ts';
@@ -8,7 +9,7 @@ import { newId } from '../support/fixtures/new-id.ts';
 import { ask } from './client.ts';
 import { sum } from './lib/statistics.ts';
 import type { Observer } from './observer.ts';
-import { shortBody } from './prompts.ts';
+import { candidatesBody, embeddingsBody, shortBody } from './prompts.ts';
 import type { Findings, Row } from './report.ts';
 
 const WARM_UP_REQUESTS = 3;
@@ -23,6 +24,8 @@ interface Kind {
   key?: Parameters<TestRun['createKey']>[0];
   organization?: Partial<Limits>;
   isIdempotent?: true;
+  /** Another request than a chat completion, and its path. */
+  request?: { path: string; body: string };
   /** The most write units that a request may use. */
   target?: number;
 }
@@ -35,6 +38,16 @@ const KINDS: readonly Kind[] = [
   { name: "an organization's limits", organization: { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000 }, target: 7 },
   { name: "an organization's money", organization: { budgets: { month: DOLLARS }, isPrepaid: true }, target: 7 },
   { name: 'a plain key and an idempotency key', isIdempotent: true },
+  {
+    name: 'a plain key and three candidates',
+    request: { path: inferenceHostRoutes.createChatCompletion.path, body: candidatesBody() },
+    target: 4,
+  },
+  {
+    name: 'a plain key and 32 inputs to embed',
+    request: { path: inferenceHostRoutes.createEmbeddings.path, body: embeddingsBody() },
+    target: 4,
+  },
 ];
 
 /** Measures the database calls and the cost of a request for each kind of key. */
@@ -70,13 +83,15 @@ const measureKind = async (run: TestRun, observer: Observer, kind: Kind): Promis
     const grant = { organization, amount_nanos: DOLLARS, actor: 'bench', reason: 'bench', granted_at: Date.now() };
     await grantCredit({ database: run.database, limiters: run.limiters, credit }, grant);
   }
+  const body = JSON.stringify({ ...JSON.parse(shortBody(false)), ...(kind.key?.per_user && { user: 'ann' }) });
+  const request = kind.request ?? { path: inferenceHostRoutes.createChatCompletion.path, body };
   const call = (number: number) =>
     ask(
       {
-        url: `${run.base_url}/v1/chat/completions`,
+        url: `${run.base_url}${request.path}`,
         headers: { authorization: `Bearer ${secret}`, ...(kind.isIdempotent && { 'idempotency-key': String(number) }) },
       },
-      JSON.stringify({ ...JSON.parse(shortBody(false)), ...(kind.key?.per_user && { user: 'ann' }) }),
+      request.body,
     );
   for (let request = 0; request < WARM_UP_REQUESTS; request += 1) await call(request);
   observer.take();

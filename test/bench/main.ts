@@ -15,6 +15,7 @@ import { measureParts } from './parts.ts';
 import { shortBody } from './prompts.ts';
 import { type Findings, toReport } from './report.ts';
 import { measureRequests } from './requests.ts';
+import { measureRoutes } from './routes.ts';
 import { type Stack, startStack } from './stack.ts';
 import { measureTokenizer } from './tokenizer.ts';
 
@@ -64,6 +65,8 @@ const measure = async (stack: Stack, { phases, secondsPerPhase }: Options, assem
   await phase('first-token', () => measureFirstToken(stack, secondsPerPhase));
   await phase('chunks', () => measureChunks(stack, secondsPerPhase));
   findings.push(memory(stack));
+  // After the memory, which is that of chats.
+  await phase('requests', () => measureRoutes(stack, secondsPerPhase));
   await phase('parts', () => measureParts(stack, secondsPerPhase));
   await phase('long-stream', () => measureLongStream(stack));
   await phase('tokenizer', () => measureTokenizer(stack, assemblyDir));

@@ -1,4 +1,4 @@
-import { LOCAL_MODEL } from '../../infra/local/container.ts';
+import { EMBEDDING_MODEL, LOCAL_MODEL } from '../../infra/local/container.ts';
 import { ask, type Server } from './client.ts';
 
 const base = { model: LOCAL_MODEL, messages: [{ role: 'user', content: 'Tell me about rivers.' }] };
@@ -9,6 +9,21 @@ const SEEDS_TRIED = 100;
 
 /** A request for a short answer that is always the same. */
 export const shortBody = (stream: boolean): string => JSON.stringify({ ...base, max_tokens: SHORT_TOKENS, temperature: 0, stream });
+
+/** The fallbacks of a request with three candidates. */
+export const FALLBACKS = [`${LOCAL_MODEL}-second`, `${LOCAL_MODEL}-third`];
+const INPUTS = 32;
+
+/** The same request, with two more models that could answer it. */
+export const candidatesBody = (): string => JSON.stringify({ ...JSON.parse(shortBody(false)), models: [LOCAL_MODEL, ...FALLBACKS] });
+
+/** A request for the vectors of 32 sentences. */
+export const embeddingsBody = (): string =>
+  JSON.stringify({
+    model: EMBEDDING_MODEL,
+    input: Array.from({ length: INPUTS }, (_, i) => `Sentence ${i} tells how a river reaches the sea.`),
+    encoding_format: 'base64',
+  });
 
 /** Streams of the start of an answer, of its first 100 tokens and of the whole answer, which differ only in length. */
 export interface StreamBodies {

@@ -2,9 +2,14 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
+import { EMBEDDING_MODEL, LOCAL_MODEL } from '../../infra/local/container.ts';
+import { VECTOR_DIMENSIONS } from '../../infra/local/model-server/vectors/vectors.ts';
 import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
+import type { Model } from '../../shared/models/model.ts';
+import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import type { Server } from './client.ts';
+import { FALLBACKS } from './prompts.ts';
 
 // Loads never reach these limits, since only admitted requests are measured.
 const WIDE_LIMITS = { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000, concurrency: 1_000 };
@@ -31,6 +36,26 @@ export const openSluice = async (run: TestRun): Promise<{ keyId: string; server:
 };
 
 /**
+ * Publishes the fallbacks of a request with three candidates, and the embedding model in a run before a container that
+ * it did not start itself. Called before any request, because functions remember the list of models.
+ */
+export const publishModels = async ({ models }: TestRun): Promise<void> => {
+  const published = await models.list(SERVERLESS_POOL);
+  const chat = published.get(LOCAL_MODEL) as Model;
+  for (const name of FALLBACKS) await models.put(SERVERLESS_POOL, { ...chat, name });
+  if (published.get(EMBEDDING_MODEL)?.status === 'published') return;
+  await models.put(SERVERLESS_POOL, {
+    ...chat,
+    name: EMBEDDING_MODEL,
+    task: 'embed',
+    embedding: { dimensions: VECTOR_DIMENSIONS, is_shortenable: true },
+    max_output_tokens: 1,
+    default_output_tokens: 1,
+    targets: [{ ...chat.targets[0], container_model: EMBEDDING_MODEL }],
+  });
+};
+
+/**
  * Starts the local run of an assembly and the proxy. Both end with this process, even when it is killed. Nothing
  * reads the tables' streams: the longer they are, the longer the emulator takes for a write, so that the function
  * would wait more and more, and a request after a wait takes more CPU.
@@ -38,6 +63,7 @@ export const openSluice = async (run: TestRun): Promise<{ keyId: string; server:
 export const startStack = async (): Promise<Stack> => {
   const run = await startTestRun('--no-streams');
   process.once('exit', () => rmSync(run.state, { recursive: true, force: true }));
+  await publishModels(run);
   // Each chunk must be one payload part; random cuts only test the reader.
   await run.control('sagemaker', { cuts: 'whole' });
   const proxy = fork(path.join(import.meta.dirname, 'proxy.ts'), [run.container_url]);
