@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { createCanaries, type Place, type Planted } from './canaries/canaries.ts';
 import { ACTIONS_WITH_TEXTS, writeCustomerTexts } from './canaries/customer-texts.ts';
 import { areWritten, readPlaces } from './canaries/places.ts';
-import { canaryRoutes, generatingRoutes } from './canaries/requests.ts';
+import { canaryRoutes, generatingRoutes, poolingRoutes } from './canaries/requests.ts';
 
 const USER_ID = '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11';
 
@@ -82,15 +82,18 @@ const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
   const stream = () => ({ stream: true });
   await expectAll(all, 'whole', 200);
   await expectAll(generatingRoutes, 'streamed', 200, { change: stream });
-  for (const route of generatingRoutes) {
+  const calling = [...generatingRoutes, ...poolingRoutes];
+  for (const route of calling) {
     const planted = plantIn(`${route}, repeated,`);
     const headers = { 'idempotency-key': planted.secret('idempotency key') };
-    expect((await send(route, planted, { headers })).status).toBe(200);
+    // The result of an idempotency key is the reply, which can repeat the documents.
+    const change = () => (route === 'rerank' ? { return_documents: false } : {});
+    expect((await send(route, planted, { headers, change })).status).toBe(200);
     // Clients of the Messages API know no 422.
     expect((await send(route, planted, { headers })).status).toBe(route === 'messages' ? 400 : 422);
   }
   const ondemand = { url: run.ondemand_url as string, key: ondemandKey, headers: { 'x-user-id': USER_ID } };
-  await expectAll(['chat', 'responses', 'codex', 'messages', 'count-tokens'], 'on demand', 200, ondemand);
+  await expectAll(['chat', 'responses', 'codex', 'messages', 'count-tokens', ...poolingRoutes], 'on demand', 200, ondemand);
   await expectAll(all, 'opted out', 200, { headers: { 'x-sluice-log': 'off' } }, false);
   await expectAll(
     all.filter((route) => route !== 'stored-responses'),
@@ -99,7 +102,7 @@ const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
     { key: silentKey },
     false,
   );
-  await expectAll(generatingRoutes, 'with a wrong header', 400, { headers: { 'x-sluice-log': 'canary' } }, false);
+  await expectAll(calling, 'with a wrong header', 400, { headers: { 'x-sluice-log': 'canary' } }, false);
   await expectAll(
     all,
     'of a wrong type',
@@ -107,7 +110,7 @@ const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
     {
       change: ({ secret }) =>
         Object.fromEntries(
-          ['messages', 'prompt', 'input', 'tokens', 'temperature'].map((name) => [name, { [secret(name)]: secret(name) }]),
+          ['messages', 'prompt', 'input', 'query', 'tokens', 'temperature'].map((name) => [name, { [secret(name)]: secret(name) }]),
         ),
     },
     false,
@@ -120,7 +123,7 @@ const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
 
   const failing = async (server: 'container' | 'sagemaker', fault: object, name: string, status: number | RegExp, sending?: Sending) => {
     await run.control(server, { fault });
-    await expectAll(generatingRoutes, name, status, sending);
+    await expectAll(typeof status === 'number' ? calling : generatingRoutes, name, status, sending);
     await run.control(server);
   };
   const quoted = plantIn('the runtime').content('the error');
@@ -182,6 +185,8 @@ test('keeps content only in the payload log, while that is on, and in stored res
       'request of codex, streamed, with the log on',
       'thinking of messages, whole, with the log on',
       'document of messages, streamed, with the log on',
+      'first input of embeddings, whole, with the log on',
+      'document in an object of rerank, whole, with the log on',
     ]),
   );
   for (const place of ['table Usage', 'table Observability'])

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { EMBEDDING_MODEL, RERANK_MODEL } from '../../infra/local/container.ts';
 import { MESSAGES_PATH } from '../../shared/http/messages-path.ts';
 import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
 
@@ -35,6 +36,8 @@ const requests: [route: string, body: object][] = [
   ['/v1/chat/completions', { messages, tools, max_tokens: 4 }],
   ['/v1/chat/completions', { messages, max_tokens: 4, stream: true }],
   ['/v1/completions', { prompt: MARKER, max_tokens: 4 }],
+  ['/v1/embeddings', { model: EMBEDDING_MODEL, input: MARKER }],
+  ['/v1/rerank', { model: RERANK_MODEL, query: MARKER, documents: [MARKER] }],
   ['/v1/responses', { input: MARKER, max_output_tokens: 16, stream: true }],
   [MESSAGES_PATH, { messages, system: MARKER, tools: [{ name: MARKER, input_schema: { type: 'object' } }], max_tokens: 4 }],
   [MESSAGES_PATH, { messages, max_tokens: 4, stream: true }],

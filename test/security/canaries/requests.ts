@@ -1,4 +1,4 @@
-import { EMBEDDING_MODEL } from '../../../infra/local/container.ts';
+import { EMBEDDING_MODEL, RERANK_MODEL } from '../../../infra/local/container.ts';
 import { COUNT_TOKENS_PATH, MESSAGES_PATH } from '../../../shared/http/messages-path.ts';
 import type { Planted } from './canaries.ts';
 
@@ -78,6 +78,18 @@ const embeddings: CanaryRoute = (planted) => ({
   body: {
     model: EMBEDDING_MODEL,
     input: [planted.content('first input'), `${planted.content('second input')} ${hidden(planted).email}`],
+    user: planted.traced('user'),
+    [planted.ignored('unknown field')]: { [planted.content('unknown name')]: planted.content('unknown value') },
+  },
+});
+
+const rerank: CanaryRoute = (planted) => ({
+  path: '/v2/rerank',
+  body: {
+    model: RERANK_MODEL,
+    query: planted.content('query'),
+    documents: [planted.content('document'), { text: `${planted.content('document in an object')} ${hidden(planted).email}` }],
+    return_documents: true,
     user: planted.traced('user'),
     [planted.ignored('unknown field')]: { [planted.content('unknown name')]: planted.content('unknown value') },
   },
@@ -211,6 +223,7 @@ export const canaryRoutes: Record<string, CanaryRoute> = {
   chat,
   completions,
   embeddings,
+  rerank,
   responses: responses(false),
   'stored-responses': responses(true),
   codex,
@@ -221,5 +234,8 @@ export const canaryRoutes: Record<string, CanaryRoute> = {
   detokenize,
 };
 
-/** The routes that call the model. */
+/** The routes that call a model and generate no text, so that they can't be streamed. */
+export const poolingRoutes = ['embeddings', 'rerank'] as const;
+
+/** The routes that generate text. */
 export const generatingRoutes = ['chat', 'completions', 'responses', 'stored-responses', 'codex', 'messages'] as const;

@@ -1,3 +1,5 @@
+import { EMBEDDING_MODEL, RERANK_MODEL } from '../../../infra/local/container.ts';
+import { inferenceHostRoutes } from '../../../shared/hosts/inference-routes.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import type { Control } from '../../support/clients/control.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
@@ -15,6 +17,14 @@ const BUDGET_NANOS = 1_000_000n * NANOS_PER_DOLLAR;
 // The requests are paid by this organization, which has deployments.
 const ORGANIZATION = 'org_test';
 const UNLISTED = ['none', 'req_none', 'sluice-tiny'];
+
+const { createEmbeddings, createRerank, createRerankV2 } = inferenceHostRoutes;
+const RERANKERS = { model: [RERANK_MODEL] };
+const MODELS_OF_PATHS = {
+  [createEmbeddings.path]: { model: [EMBEDDING_MODEL] },
+  [createRerank.path]: RERANKERS,
+  [createRerankV2.path]: RERANKERS,
+};
 
 /** The hosts as they are fuzzed, and what must hold afterwards. */
 export interface FuzzedHosts {
@@ -52,7 +62,7 @@ export const createFixtures = async (run: TestRun, control: Control): Promise<Fu
   const host = async (
     baseUrl: string,
     { callers, strangers }: Pick<FuzzedHost, 'callers' | 'strangers'>,
-    fixtures: Pick<FuzzedHost, 'ids' | 'known'>,
+    fixtures: Pick<FuzzedHost, 'ids' | 'known' | 'knownIn'>,
   ) => ({
     document: await documentOf(baseUrl),
     callers,
@@ -60,7 +70,11 @@ export const createFixtures = async (run: TestRun, control: Control): Promise<Fu
     baseUrl,
     ...fixtures,
   });
-  const models = { ids: { '/v1/models/': [run.model], '/v1/responses/': inference.responses }, known: { model: [run.model] } };
+  const models = {
+    ids: { '/v1/models/': [run.model], '/v1/responses/': inference.responses },
+    known: { model: [run.model] },
+    knownIn: MODELS_OF_PATHS,
+  };
   const { ondemand_url, control_url } = run;
   return {
     hosts: {
@@ -188,5 +202,6 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
       rule: [own.rule, others.rule],
       secret: [own.secret, others.secret],
     },
+    knownIn: {},
   };
 };

@@ -24,6 +24,8 @@ export interface Caller {
   headers: Record<string, string>;
 }
 
+type Known = Readonly<Record<string, readonly unknown[]>>;
+
 /** The facts of a host from which requests to it are made. */
 export interface FuzzedHost {
   document: FuzzedDocument;
@@ -33,7 +35,9 @@ export interface FuzzedHost {
   /** Ids that exist, by the beginning of a documented path. The longest one applies. */
   ids: Readonly<Record<string, readonly string[]>>;
   /** Values that exist for properties of bodies, query parameters, and ids after the first of a path, by name. */
-  known: Readonly<Record<string, readonly unknown[]>>;
+  known: Known;
+  /** Those of the bodies of one documented path, before the ones of all. */
+  knownIn: Readonly<Record<string, Known>>;
 }
 
 export interface FuzzedRequest {
@@ -74,12 +78,12 @@ const headerText = (value: unknown): string =>
  * Creates requests to one host from its OpenAPI document: most of them valid but for a few hostile parts, some
  * entirely valid.
  */
-export const createRequests = ({ document, callers, strangers, ids, known }: FuzzedHost) => {
+export const createRequests = ({ document, callers, strangers, ids, known, knownIn }: FuzzedHost) => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
   // The pages of the service itself take no input.
-  const offered = operations.filter(({ path }) => path.startsWith('/v1/') || path.endsWith('tokenize'));
+  const offered = operations.filter(({ path }) => /^\/v\d\//.test(path) || path.endsWith('tokenize'));
   const resolve = (ref: string): Schema => document.components.schemas[ref.replace('#/components/schemas/', '')] as Schema;
   const prefixes = Object.keys(ids).sort((a, b) => b.length - a.length);
 
@@ -125,17 +129,17 @@ export const createRequests = ({ document, callers, strangers, ids, known }: Fuz
   };
 
   /** Replaces the values of known properties, so that a body refers to what exists. */
-  const withKnown = (value: unknown, random: Random): unknown => {
+  const withKnown = (value: unknown, known: Known, random: Random): unknown => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, known[name] ? oneOf(random, known[name]) : part]));
   };
 
-  const bodyOf = ({ requestBody }: DocumentedOperation, isValid: boolean, random: Random): Buffer | undefined => {
+  const bodyOf = (path: string, { requestBody }: DocumentedOperation, isValid: boolean, random: Random): Buffer | undefined => {
     const json = requestBody?.content['application/json'];
     if (!json) return !isValid && isLikely(random, 0.05) ? Buffer.from('{}') : undefined;
     const examples = Object.values(json.examples ?? {});
     const example = examples.length > 0 && isLikely(random, isValid ? 0.9 : 0.5) ? oneOf(random, examples).value : undefined;
-    let value = withKnown(example ?? validValue(json.schema, resolve, random), random);
+    let value = withKnown(example ?? validValue(json.schema, resolve, random), { ...known, ...knownIn[path] }, random);
     if (isValid) return Buffer.from(JSON.stringify(value));
     for (let changes = intBelow(random, 3); changes >= 0; changes -= 1) value = mutated(value, random);
     return brokenAtTimes(Buffer.from(JSON.stringify(value) ?? ''), random);
@@ -146,7 +150,7 @@ export const createRequests = ({ document, callers, strangers, ids, known }: Fuz
     const { path, method, operation } = oneOf(random, isLikely(random, 0.05) ? operations : offered);
     const caller = oneOf(random, isLikely(random, 0.1) ? strangers : callers);
     const isValid = isLikely(random, 0.35);
-    const body = bodyOf(operation, isValid, random);
+    const body = bodyOf(path, operation, isValid, random);
     const type = !isValid && isLikely(random, 0.05) ? oneOf(random, TYPES) : 'application/json';
     return {
       operation: `${method} ${path}`,

@@ -1,3 +1,4 @@
+import { inferenceHostRoutes } from '../../../shared/hosts/inference-routes.ts';
 import { COUNT_TOKENS_PATH, MESSAGES_PATH } from '../../../shared/http/messages-path.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { shareTestRun, startTestRun, type TestRun } from './local-run.ts';
@@ -27,6 +28,8 @@ export interface HostFacts {
 }
 
 const MESSAGES_PATHS = [MESSAGES_PATH, COUNT_TOKENS_PATH];
+const { createEmbeddings, createRerank, createRerankV2 } = inferenceHostRoutes;
+const POOLING_PATHS = [createEmbeddings.path, createRerank.path, createRerankV2.path];
 
 const FACTS: Record<HostName, HostFacts> = {
   serverless: {
@@ -34,7 +37,7 @@ const FACTS: Record<HostName, HostFacts> = {
     scope: 'serverless',
     otherScope: 'on_demand',
     otherName: 'on-demand host',
-    paths: ['/v1/chat/completions', '/v1/completions', '/v1/embeddings', '/v1/responses', ...MESSAGES_PATHS, '/tokenize', '/detokenize'],
+    paths: ['/v1/chat/completions', '/v1/completions', ...POOLING_PATHS, '/v1/responses', ...MESSAGES_PATHS, '/tokenize', '/detokenize'],
     openPaths: ['/v1/models', '/health', '/version'],
     notReady: 'model_not_ready',
     noCopies: 'no_capacity',
@@ -45,7 +48,7 @@ const FACTS: Record<HostName, HostFacts> = {
     scope: 'on_demand',
     otherScope: 'serverless',
     otherName: 'serverless host',
-    paths: ['/v1/chat/completions', '/v1/embeddings', '/v1/responses', ...MESSAGES_PATHS],
+    paths: ['/v1/chat/completions', ...POOLING_PATHS, '/v1/responses', ...MESSAGES_PATHS],
     openPaths: ['/health', '/version'],
     notReady: 'deployment_not_ready',
     noCopies: 'deployment_not_ready',
