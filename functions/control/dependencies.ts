@@ -17,6 +17,7 @@ import type { PayloadLogStore } from '../../shared/payload-log/settings-store.ts
 import type { QuotaStore } from '../../shared/quotas/quota-store.ts';
 import type { ServiceAccountStore } from '../../shared/service-accounts/service-account-store.ts';
 import type { IdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
+import type { DeploymentDayStore } from '../../shared/usage/deployment-day-store.ts';
 import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
@@ -89,6 +90,7 @@ export interface ControlDependencies
   rollups: RollupStore;
   usage: UsageStore;
   gpuEvents: GpuEventStore;
+  deploymentDays: DeploymentDayStore;
   requestRows: RequestRowStore;
   refusals: RefusalStore;
   organizationTotals: OrganizationTotalsStore;

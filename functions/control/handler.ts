@@ -50,6 +50,7 @@ import { createClocks, SupportPromise } from '../../shared/tickets/clocks.ts';
 import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createSdkInvoke, createSdkWholeInvoke } from '../../shared/upstream/sdk-invoke.ts';
+import { createDeploymentDayStore } from '../../shared/usage/deployment-day-store.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
@@ -141,6 +142,7 @@ const dependencies: ControlDependencies = {
   rollups: createRollupStore(database, environmentVariable('USAGE_TABLE')),
   usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
   gpuEvents: createGpuEventStore(database, environmentVariable('USAGE_TABLE')),
+  deploymentDays: createDeploymentDayStore(database, environmentVariable('USAGE_TABLE')),
   requestRows: createRequestRowStore(database, environmentVariable('OBSERVABILITY_TABLE')),
   refusals: createRefusalStore(database, environmentVariable('OBSERVABILITY_TABLE')),
   organizationTotals: createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE')),

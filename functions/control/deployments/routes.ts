@@ -2,6 +2,7 @@ import { idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
 import { pageOf } from '../../../shared/http/page.ts';
 import { createRoute, Trial } from '../access/route.ts';
 import { SHORT_PAGES } from '../lists/filtered-page.ts';
+import { Advice, type AdviceDependencies, AdviceQuery, adviceFor } from './advice/advice.ts';
 import { deleteDeployment, retryDeployment, startDeployment, stopDeployment } from './control-deployment.ts';
 import { type CreateDependencies, createDeployment } from './create-deployment.ts';
 import { DeploymentResource } from './deployment-resource.ts';
@@ -11,7 +12,7 @@ import { DeploymentUpdate, NewDeployment } from './new-deployment.ts';
 import { Publication, type PublishDependencies, publishDeployment, unpublishDeployment } from './publish-deployment.ts';
 import { updateDeployment } from './update-deployment.ts';
 
-const route = createRoute<CreateDependencies & PublishDependencies & ListDependencies>('Deployments');
+const route = createRoute<CreateDependencies & PublishDependencies & ListDependencies & AdviceDependencies>('Deployments');
 const deployments = '/v1/deployments';
 const oneDeployment = `${deployments}/{id}`;
 const parameters = { id: { description: 'The id of a deployment.', example: 'dep_VbdBUPc4RtYvB8fK2m' } } as const;
@@ -91,6 +92,27 @@ export const deploymentRoutes = [
       errors: [404, 503],
     },
     ({ deps, actor, parameters: { id = '' } }) => retrieveDeployment(deps, actor, id),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: `${oneDeployment}/advice`,
+      operationId: 'retrieveDeploymentAdvice',
+      summary: 'Suggest when a deployment should sleep',
+      description:
+        'Replays whole days of the deployment’s own use and GPU time with other values of `scale_to_zero_after_seconds`: what each would have cost, and how long requests would have waited for starts. Starts take as long as the nearest one that was seen. Copies beyond the least ones run as they did.',
+      access: 'deployments:read',
+      limits: ['searches'],
+      parameters,
+      query: AdviceQuery,
+      reply: {
+        status: 200,
+        description: 'The replay of the present settings, the best others, and a suggestion.',
+        json: { name: 'DeploymentAdvice', schema: Advice },
+      },
+      errors: [400, 404, 503],
+    },
+    ({ deps, actor, parameters: { id = '' }, query }) => adviceFor(deps, actor, id, query),
   ),
   route(
     {

@@ -1,0 +1,37 @@
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
+import type { Cycle, Period } from './history.ts';
+
+/** Requests that followed one another, as if their deployment had been awake. */
+export interface Demand {
+  /** The arrival of the first, in ms since the epoch. */
+  atMs: number;
+  /** For how long at least one of them was being answered. 0: callers were told to come back. */
+  serviceMs: number;
+}
+
+// From the arrival of a request until the instances that it started are metered.
+const LONGEST_LEAD_MS = 10 * MINUTE_MS;
+
+const byTime = (one: Demand, other: Demand): number => one.atMs - other.atMs;
+
+/**
+ * Returns what callers wanted of a deployment, in the order of time: without the time for which they waited until it was
+ * awake, and without requests that nothing answered. A start that no request waited for was caused by a caller who was
+ * told to come back, or by its owner.
+ * @param busy the times in which requests were in flight, in order and apart
+ * @param cycles all that ran in these times, in order
+ */
+export const demandOf = (busy: readonly Period[], cycles: readonly Cycle[]): Demand[] => {
+  const causes = new Set<Cycle>();
+  let next = 0;
+  const ofRequests = busy.flatMap(({ fromMs, toMs }): Demand[] => {
+    while (next < cycles.length && ((cycles[next] as Cycle).asleepMs ?? (cycles[next] as Cycle).toMs) <= fromMs) next++;
+    const cycle = cycles[next];
+    if (!cycle || cycle.fromMs >= toMs + LONGEST_LEAD_MS) return [];
+    if (cycle.readyMs <= fromMs) return [{ atMs: fromMs, serviceMs: toMs - fromMs }];
+    causes.add(cycle);
+    return [{ atMs: fromMs, serviceMs: Math.max(0, toMs - cycle.readyMs) }];
+  });
+  const others = cycles.filter((cycle) => !causes.has(cycle)).map(({ fromMs }): Demand => ({ atMs: fromMs, serviceMs: 0 }));
+  return [...ofRequests, ...others].sort(byTime);
+};

@@ -1,0 +1,200 @@
+import { MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
+import type { Demand } from './demand.ts';
+import type { Cycle, Period } from './history.ts';
+
+/** What is known of a deployment's past, and its settings then. */
+export interface Basis {
+  /** What is replayed. What came before it is known, so that it can begin awake. */
+  range: Period;
+  /** In the order of time. */
+  demand: readonly Demand[];
+  cycles: readonly Cycle[];
+  /** Absent: it never slept. */
+  idleMs?: number;
+  /** The expected time of a start, for a deployment that was never started. */
+  startMs: number;
+  /** How many requests came in each second of a demand, at a time in ms since the epoch. */
+  requestsPerSecond: (atMs: number) => number;
+}
+
+/** The settings to replay with. */
+export interface ReplaySettings {
+  /** Absent: it never sleeps. */
+  idleMs?: number;
+  /** Times in which it must be awake, in order. */
+  held?: readonly Period[];
+}
+
+/** Requests that would have waited for a start, all for the same time. */
+export interface Wait {
+  ms: number;
+  requests: number;
+}
+
+export interface Replay {
+  /** The times in which instances ran, in order and apart. */
+  awake: Period[];
+  /** Starts that requests waited for. */
+  coldStarts: number;
+  waits: Wait[];
+}
+
+// How a cycle began and ended, as far as its settings don't decide it.
+interface Manner {
+  /** When it was first wanted. */
+  atMs: number;
+  /** From then until its instances are metered. */
+  leadMs: number;
+  /** From then until a copy is ready. */
+  startMs: number;
+  /** From the end of the idle time until it sleeps. */
+  latenessMs: number;
+  /** From then until its instances are released. */
+  releaseMs: number;
+}
+
+interface Manners {
+  cycles: Manner[];
+  /** How late sleep would have come after a use that was followed by another one just in time, in ms. */
+  lateness: ReadonlyMap<number, number>;
+}
+
+// The end of a request is known after about a minute and a half, and a pass finds an idle deployment within another one.
+const USUAL_LATENESS_MS = 2 * MINUTE_MS;
+const LONGEST_LATENESS_MS = 3 * MINUTE_MS;
+// SageMaker releases instances without copies after about this time.
+const DEFAULT_RELEASE_MS = 12 * MINUTE_MS;
+const DEFAULT_LEAD_MS = MINUTE_MS;
+
+const clamp = (ms: number, most: number): number => Math.min(Math.max(ms, 0), most);
+
+// Of the cycles whose instances were released before the next start.
+const longestRelease = (cycles: readonly Cycle[]): number => {
+  const known = cycles.flatMap(({ asleepMs, toMs }, i) =>
+    asleepMs === undefined || cycles[i + 1]?.fromMs === toMs ? [] : [toMs - asleepMs],
+  );
+  return known.length > 0 ? Math.max(...known) : DEFAULT_RELEASE_MS;
+};
+
+// The demand that came until each cycle went to sleep, in one pass over both.
+const mannersOf = ({ cycles, demand, idleMs, startMs }: Basis): Manners => {
+  const longestReleaseMs = longestRelease(cycles);
+  const lateness = new Map<number, number>();
+  let next = 0;
+  const manners = cycles.map((cycle, i): Manner => {
+    const { fromMs, readyMs, asleepMs, toMs } = cycle;
+    let atMs = fromMs;
+    let lastUseMs = readyMs;
+    for (let item = demand[next]; item && item.atMs < (asleepMs ?? toMs); item = demand[++next]) {
+      atMs = Math.min(atMs, item.atMs);
+      if (idleMs !== undefined && item.atMs >= lastUseMs + idleMs)
+        lateness.set(lastUseMs, clamp(item.atMs - lastUseMs - idleMs + 1, LONGEST_LATENESS_MS));
+      lastUseMs = Math.max(lastUseMs, Math.max(item.atMs, readyMs) + item.serviceMs);
+    }
+    const isReleased = asleepMs !== undefined && cycles[i + 1]?.fromMs !== toMs;
+    return {
+      atMs,
+      leadMs: fromMs - atMs,
+      startMs: readyMs - fromMs,
+      latenessMs:
+        asleepMs === undefined || idleMs === undefined ? USUAL_LATENESS_MS : clamp(asleepMs - lastUseMs - idleMs, LONGEST_LATENESS_MS),
+      releaseMs: isReleased ? toMs - asleepMs : longestReleaseMs,
+    };
+  });
+  const byDefault = { atMs: 0, leadMs: DEFAULT_LEAD_MS, startMs, latenessMs: USUAL_LATENESS_MS, releaseMs: longestReleaseMs };
+  return { cycles: manners.length > 0 ? manners : [byDefault], lateness };
+};
+
+const nearest = ({ cycles }: Manners, atMs: number): Manner =>
+  cycles.reduce((best, manner) => (Math.abs(manner.atMs - atMs) < Math.abs(best.atMs - atMs) ? manner : best));
+
+interface Use extends Demand {
+  isHeld: boolean;
+}
+
+const inOrder = (demand: readonly Demand[], held: readonly Period[]): Use[] =>
+  [
+    ...demand.map((each) => ({ ...each, isHeld: false })),
+    ...held.map(({ fromMs, toMs }) => ({ atMs: fromMs, serviceMs: toMs - fromMs, isHeld: true })),
+  ].sort((one, other) => one.atMs - other.atMs);
+
+// The first request waits from its arrival; the others came evenly for as long as the demand lasted.
+const waitsOf = ({ atMs, serviceMs }: Demand, readyMs: number, requestsPerSecond: number): Wait[] => {
+  const waits = [{ ms: readyMs - atMs, requests: 1 }];
+  for (let ms = atMs + SECOND_MS; ms < Math.min(readyMs, atMs + serviceMs); ms += SECOND_MS)
+    waits.push({ ms: readyMs - ms, requests: requestsPerSecond });
+  return waits;
+};
+
+interface Awake {
+  manner: Manner;
+  fromMs: number;
+  readyMs: number;
+  lastUseMs: number;
+}
+
+/**
+ * Replays what callers wanted, with other settings. Starts take as long as the nearest one that was seen, and instances
+ * are released as late as then. Something else that ended a cycle, such as a stop by the owner, ends it here too. With
+ * the settings of the time, the result is what was metered.
+ */
+export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, held = [] }: ReplaySettings): Replay => {
+  const { range, cycles, requestsPerSecond } = basis;
+  const manners = mannersOf(basis);
+  const stops = cycles.flatMap(({ asleepMs, toMs }) => (asleepMs === undefined && toMs < range.toMs ? [toMs] : []));
+  const awake: Period[] = [];
+  const waits: Wait[] = [];
+  let coldStarts = 0;
+  let now: Awake | undefined;
+  // Instances of the last cycle run until then, unless the next one takes them over.
+  let draining: Period | undefined;
+
+  const add = ({ fromMs, toMs }: Period): void => {
+    const period = { fromMs: Math.max(fromMs, range.fromMs), toMs: Math.min(toMs, range.toMs) };
+    if (period.toMs <= period.fromMs) return;
+    const last = awake.at(-1);
+    if (last?.toMs === period.fromMs) last.toMs = period.toMs;
+    else awake.push(period);
+  };
+
+  const drainUntil = (ms: number): void => {
+    if (draining) add({ fromMs: draining.fromMs, toMs: Math.min(draining.toMs, ms) });
+    draining = undefined;
+  };
+
+  const start = (atMs: number): Awake => {
+    const manner = nearest(manners, atMs);
+    const fromMs = atMs + manner.leadMs;
+    drainUntil(fromMs);
+    const readyMs = fromMs + manner.startMs;
+    return { manner, fromMs, readyMs, lastUseMs: readyMs };
+  };
+
+  // Ends what sleeps or is stopped until a time.
+  const endUntil = (ms: number): void => {
+    if (!now) return;
+    const { fromMs, lastUseMs, manner } = now;
+    const asleepMs = lastUseMs + idleMs + Math.max(manner.latenessMs, manners.lateness.get(lastUseMs) ?? 0);
+    const stopMs = stops.find((each) => each > fromMs) ?? Number.POSITIVE_INFINITY;
+    if (Math.min(asleepMs, stopMs) > ms) return;
+    now = undefined;
+    if (stopMs <= asleepMs) add({ fromMs, toMs: stopMs });
+    else draining = { fromMs, toMs: Math.min(asleepMs + manner.releaseMs, stopMs) };
+  };
+
+  for (const { atMs, serviceMs, isHeld } of inOrder(basis.demand, held)) {
+    if (atMs >= range.toMs) break;
+    endUntil(atMs);
+    const isCold = now === undefined;
+    now ??= start(atMs);
+    const { readyMs } = now;
+    now.lastUseMs = Math.max(now.lastUseMs, (isHeld ? atMs : Math.max(atMs, readyMs)) + serviceMs);
+    if (isHeld || atMs < range.fromMs || atMs >= readyMs) continue;
+    if (isCold) coldStarts++;
+    waits.push(...waitsOf({ atMs, serviceMs }, readyMs, requestsPerSecond(atMs)));
+  }
+  endUntil(range.toMs);
+  drainUntil(range.toMs);
+  if (now) add({ fromMs: now.fromMs, toMs: range.toMs });
+  return { awake, coldStarts, waits };
+};

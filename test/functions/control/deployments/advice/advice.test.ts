@@ -1,0 +1,124 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import type { Actor } from '../../../../../functions/control/access/actor.ts';
+import { AdviceQuery, adviceFor } from '../../../../../functions/control/deployments/advice/advice.ts';
+import { updateDeployment } from '../../../../../functions/control/deployments/update-deployment.ts';
+import { transact } from '../../../../../shared/database/transaction.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../../../shared/time/units.ts';
+import { dayOf } from '../../../../../shared/usage/bucket.ts';
+import { createBusySeconds } from '../../../../../shared/usage/busy-seconds.ts';
+import { createDeploymentDayStore } from '../../../../../shared/usage/deployment-day-store.ts';
+import { createGpuEventStore } from '../../../../../shared/usage/gpu-event-store.ts';
+import { noTotals } from '../../../../../shared/usage/totals.ts';
+import type { TestDatabase } from '../../../../support/emulators/database.ts';
+import { type ManagedDeployments, NOW_MS, useManagedDeployments } from '../../../../support/fixtures/managed-deployments.ts';
+import { type Request, simulateLife } from './simulated-life.ts';
+
+const TODAY_MS = (Math.floor(NOW_MS / DAY_MS) + 5) * DAY_MS;
+const RANGE = { fromMs: TODAY_MS - 4 * DAY_MS, toMs: TODAY_MS };
+const BATCH = 20;
+
+let emulator: TestDatabase;
+let managed: ManagedDeployments;
+let organization: string;
+let owner: Actor;
+useManagedDeployments((tenant) => {
+  ({ emulator, managed, organization, owner } = tenant);
+});
+let later: Actor;
+beforeEach(() => {
+  later = { ...owner, origin: { ...owner.origin, nowMs: TODAY_MS + 3 * MINUTE_MS } };
+});
+
+const deps = () => ({
+  ...managed.deps,
+  gpuEvents: createGpuEventStore(emulator.database, emulator.tables.Usage as string),
+  deploymentDays: createDeploymentDayStore(emulator.database, emulator.tables.Usage as string),
+});
+
+const adviceOf = (actor: Actor, id: string) => adviceFor(deps(), actor, id, AdviceQuery.parse({ days: '4' }));
+
+// Twelve requests each morning, then one after three quarters of an hour each, until the evening.
+const requests: Request[] = Array.from({ length: 4 }, (_, day) => [
+  ...Array.from({ length: 12 }, (__, i) => ({ atMs: RANGE.fromMs + day * DAY_MS + 8 * 60 * MINUTE_MS + i * 11_000, serviceMs: 9_500 })),
+  ...Array.from({ length: 12 }, (__, i) => ({
+    atMs: RANGE.fromMs + day * DAY_MS + (9 * 60 + i * 47) * MINUTE_MS + 333,
+    serviceMs: 41_000,
+  })),
+]).flat();
+
+const live = async (idleMinutes: number) => {
+  const { id, name } = await managed.create(owner, { scale_to_zero_after_seconds: idleMinutes * 60 });
+  const life = simulateLife(requests, { range: RANGE, idleMs: idleMinutes * MINUTE_MS, seed: 5, deployment: { id, organization, name } });
+  const { gpuEvents, deploymentDays } = deps();
+  for (let i = 0; i < life.events.length; i += BATCH) await transact(emulator.database, gpuEvents.toAdd(life.events.slice(i, i + BATCH)));
+  const busy = createBusySeconds();
+  for (const { fromMs, toMs } of life.busy) busy.add(fromMs, toMs - fromMs);
+  for (const [hourMs, bits] of busy.hours()) await deploymentDays.addBusy(id, hourMs, bits);
+  for (let dayMs = RANGE.fromMs; dayMs < RANGE.toMs; dayMs += DAY_MS) {
+    const ofDay = requests.filter(({ atMs }) => atMs >= dayMs && atMs < dayMs + DAY_MS).length;
+    await deploymentDays.putUsage({
+      deployment: id,
+      day: dayOf(dayMs),
+      organization,
+      totals: { ...noTotals(), events: ofDay, requests: ofDay },
+    });
+  }
+  return { id, life };
+};
+
+const secondsOf = (events: readonly { seconds: number }[]): number => events.reduce((sum, { seconds }) => sum + seconds, 0);
+
+test('the replay of the present settings is what was metered, and the suggestion brings what it says', async () => {
+  const { id, life } = await live(40);
+  const advice = await adviceOf(later, id);
+  expect(advice).toMatchObject({ from: RANGE.fromMs / SECOND_MS, to: RANGE.toMs / SECOND_MS, requests: requests.length });
+  expect(advice.metered.instance_seconds).toBe(secondsOf(life.events));
+  expect(advice.present).toMatchObject({ ...advice.metered, scale_to_zero_after_seconds: 2_400, cold_starts: life.coldStarts });
+
+  const { suggestion } = advice;
+  const idleSeconds = suggestion?.apply.body.scale_to_zero_after_seconds ?? 0;
+  const applied = simulateLife(requests, { range: RANGE, idleMs: idleSeconds * SECOND_MS, seed: 6 });
+  const option = advice.options.find(({ scale_to_zero_after_seconds: seconds }) => seconds === idleSeconds);
+  expect(option?.cold_starts).toBe(applied.coldStarts);
+  // At each start and each sleep, a pass can be a minute earlier or later.
+  expect(Math.abs((option?.instance_seconds ?? 0) - secondsOf(applied.events))).toBeLessThanOrEqual(applied.coldStarts * 2 * 61);
+  expect(suggestion?.sentence).toMatch(/^(Sleep after|Never sleep)/);
+});
+
+test('a suggestion is applied with the request that it contains', async () => {
+  const { id } = await live(40);
+  const { suggestion } = await adviceOf(later, id);
+  expect(suggestion?.apply).toMatchObject({ method: 'PATCH', path: `/v1/deployments/${id}` });
+  const body = suggestion?.apply.body ?? { scale_to_zero_after_seconds: 0 };
+  expect(await updateDeployment(managed.deps, owner, { id }, body)).toMatchObject(body);
+});
+
+test('a deployment without a whole day has no suggestion yet', async () => {
+  const { id } = await managed.create(owner);
+  expect(await adviceOf(owner, id)).toMatchObject({
+    requests: 0,
+    metered: { instance_seconds: 0, cost: '0' },
+    present: null,
+    options: [],
+    suggestion: null,
+  });
+});
+
+test('a deployment that nobody called and that never ran costs nothing with any setting', async () => {
+  const { id } = await managed.create(owner);
+  expect(await adviceOf(later, id)).toMatchObject({
+    present: { instance_seconds: 0, cold_starts: 0 },
+    options: [{ cost: '0' }],
+    suggestion: null,
+  });
+});
+
+test("another organization's deployment is not found", async () => {
+  const { id } = await managed.create(owner);
+  await expect(adviceOf({ ...later, organization: 'org_other' }, id)).rejects.toMatchObject({ status: 404 });
+  await expect(adviceOf(managed.admin, id)).resolves.toMatchObject({ deployment: id });
+});
+
+test.each([['0'], ['31'], ['1.5'], ['a']])('`days` can’t be %s', (days) => {
+  expect(AdviceQuery.safeParse({ days }).success).toBe(false);
+});

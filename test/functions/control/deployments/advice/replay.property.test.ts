@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { demandOf } from '../../../../../functions/control/deployments/advice/demand.ts';
+import { cyclesOf, type Period } from '../../../../../functions/control/deployments/advice/history.ts';
+import { type Basis, replay } from '../../../../../functions/control/deployments/advice/replay.ts';
+import { costOfReplay } from '../../../../../functions/control/deployments/advice/replayed-cost.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../../../shared/time/units.ts';
+import type { GpuEvent } from '../../../../../shared/usage/gpu-event.ts';
+import { sized } from '../../../../support/sized.ts';
+import { PRICES, START, small } from '../../../deployments/gpu-time/gpu-time-fixtures.ts';
+import { type Life, type Request, simulateLife } from './simulated-life.ts';
+
+const RANGE: Period = { fromMs: START, toMs: START + 30 * HOUR_MS };
+
+const secondsOf = (events: readonly GpuEvent[]): bigint =>
+  events.reduce((sum, { seconds, instances }) => sum + BigInt(seconds) * BigInt(instances), 0n);
+const costOf = (events: readonly GpuEvent[]): bigint => events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
+
+const basisOf = ({ events, busy }: Life, idleMs: number): Basis => {
+  const cycles = cyclesOf(events);
+  return { range: RANGE, cycles, demand: demandOf(busy, cycles), idleMs, startMs: 600_000, requestsPerSecond: () => 0.1 };
+};
+
+const chargesOf = ({ events }: Life) => ({ events, instances: small(1), prices: PRICES });
+
+// Requests that came about when the deployment was about to sleep: a poll decides if it did.
+const closeCalls = ({ busy }: Life, idleMs: number): number =>
+  busy.filter(({ fromMs }, i) => {
+    const gapMs = fromMs - (busy[i - 1]?.toMs ?? Number.NEGATIVE_INFINITY);
+    return gapMs >= idleMs && gapMs <= idleMs + 4 * MINUTE_MS;
+  }).length;
+// A start and a release.
+const LONGEST_CYCLE_SECONDS = 20 * 60;
+
+const anyRequests = fc
+  .array(fc.record({ afterMs: fc.integer({ min: 1, max: 100 * MINUTE_MS }), serviceMs: fc.integer({ min: 100, max: 4 * MINUTE_MS }) }), {
+    minLength: 0,
+    maxLength: 60,
+  })
+  .map((gaps) => {
+    let atMs = RANGE.fromMs + MINUTE_MS;
+    return gaps.flatMap(({ afterMs, serviceMs }): Request[] => {
+      atMs += afterMs;
+      return atMs < RANGE.toMs - 20 * MINUTE_MS ? [{ atMs, serviceMs }] : [];
+    });
+  });
+const anyIdleMs = fc.integer({ min: 1, max: 90 }).map((minutes) => minutes * MINUTE_MS);
+const anySeed = fc.integer({ min: 1, max: 1_000_000 });
+const RUNS = sized(40, 1_000);
+
+describe('a replay', () => {
+  test('with the settings of the time is what was metered, to the second and the nano-dollar', () => {
+    fc.assert(
+      fc.property(anyRequests, anyIdleMs, anySeed, (requests, idleMs, seed) => {
+        const life = simulateLife(requests, { range: RANGE, idleMs, seed });
+        const { awake, coldStarts } = replay(basisOf(life, idleMs), { idleMs });
+        expect(costOfReplay(awake, chargesOf(life))).toEqual({ instanceSeconds: secondsOf(life.events), costNanos: costOf(life.events) });
+        expect(coldStarts).toBe(life.coldStarts);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('with another idle time is what the deployment then does, within the time between two polls', () => {
+    fc.assert(
+      fc.property(anyRequests, anyIdleMs, anyIdleMs, anySeed, (requests, idleMs, otherMs, seed) => {
+        const life = simulateLife(requests, { range: RANGE, idleMs, seed });
+        const other = simulateLife(requests, { range: RANGE, idleMs: otherMs, seed: seed + 1 });
+        const { awake } = replay(basisOf(life, idleMs), { idleMs: otherMs });
+        const replayed = costOfReplay(awake, chargesOf(life)).instanceSeconds;
+        // A poll at the start, one at the end, and one for the release of each cycle of either.
+        const cycles = Math.max(awake.length, cyclesOf(other.events).length, cyclesOf(life.events).length);
+        const bound = cycles * 3 * 61 + closeCalls(other, otherMs) * LONGEST_CYCLE_SECONDS;
+        expect(Math.abs(Number(replayed - secondsOf(other.events)))).toBeLessThanOrEqual(bound);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
