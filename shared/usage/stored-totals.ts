@@ -6,7 +6,8 @@ import type { Totals } from './totals.ts';
 const Count = z.int().min(0);
 // A sum at rest: a number, or a bigint if a number would not be exact.
 const Sum = z.union([z.int(), z.bigint()]).transform(BigInt);
-// Earlier versions did not store it.
+// Earlier versions did not store these.
+const LaterCount = Count.default(0);
 const LaterSum = z.union([z.int(), z.bigint()]).default(0).transform(BigInt);
 
 /** Totals as they are stored: counts are maps by name, and histograms are bytes. */
@@ -21,6 +22,7 @@ export const StoredTotals = z
     prepaid_nanos: Sum,
     capped: Count,
     estimated: Count,
+    fallbacks: LaterCount,
     outcomes: z.partialRecord(Outcome, Count).transform((counts) => new Map(Object.entries(counts) as [Outcome, number][])),
     errors: z.record(z.string(), Count).transform((counts) => new Map(Object.entries(counts))),
     duration_ms: StoredHistogram,
@@ -33,8 +35,9 @@ export const StoredTotals = z
   .transform(({ n, ...totals }): Totals => ({ events: n, ...totals }));
 
 /** The attributes of a row; `n` is the number of events. */
-export const storedTotals = ({ events, ...totals }: Totals) => ({
+export const storedTotals = ({ events, fallbacks, ...totals }: Totals) => ({
   ...totals,
+  ...(fallbacks > 0 && { fallbacks }),
   n: events,
   outcomes: Object.fromEntries(totals.outcomes),
   errors: Object.fromEntries(totals.errors),

@@ -22,6 +22,8 @@ export interface Totals {
   capped: number;
   /** Requests whose tokens the runtime did not report. */
   estimated: number;
+  /** Requests that came to the model as a fallback, after another one had failed. 0 in totals of earlier versions. */
+  fallbacks: number;
   outcomes: Counts<Outcome>;
   /** Requests by the error code that the caller received: at most 50 codes and `other`. */
   errors: Counts<string>;
@@ -54,6 +56,7 @@ export const noTotals = (): Totals => ({
   prepaid_nanos: 0n,
   capped: 0,
   estimated: 0,
+  fallbacks: 0,
   outcomes: new Map(),
   errors: new Map(),
   duration_ms: noLatencies(),
@@ -85,6 +88,7 @@ export const addEvent = (totals: Totals, event: UsageEvent): void => {
   totals.requests++;
   if (event.is_capped) totals.capped++;
   if (event.source === 'estimated') totals.estimated++;
+  if (event.fallback !== undefined) totals.fallbacks++;
   count(totals.outcomes, event.outcome);
   if (event.error_code !== undefined) {
     count(totals.errors, event.error_code.length > MAX_CODE_CHARACTERS ? OTHER_ERRORS : event.error_code);
@@ -120,6 +124,7 @@ export const mergeTotals = (a: Totals, b: Totals): Totals => {
     prepaid_nanos: a.prepaid_nanos + b.prepaid_nanos,
     capped: a.capped + b.capped,
     estimated: a.estimated + b.estimated,
+    fallbacks: a.fallbacks + b.fallbacks,
     outcomes: mergeCounts(a.outcomes, b.outcomes),
     errors,
     duration_ms: mergeHistograms(a.duration_ms, b.duration_ms),

@@ -19,7 +19,7 @@ const DIFFERENCES: readonly (readonly [path: string, fault: string])[] = [
     ['project_id', 'per_user', 'no_fallback'].map((field) => [path, lacking(field)] as const),
   ),
   ['/v1/audit-log', lacking('searched_until')],
-  ...['alias', 'side', 'project_id'].map((field) => ['/v1/observability/metrics', lacking(field)] as const),
+  ...['alias', 'side', 'project_id', 'fallbacks'].map((field) => ['/v1/observability/metrics', lacking(field)] as const),
   ...['/v1/organizations', '/v1/organizations/{id}', '/v1/organizations/{id}/limits'].flatMap((path) =>
     ['has_default_concurrency', 'require_second_factor', 'fresh_login_minutes'].map((field) => [path, lacking(field)] as const),
   ),

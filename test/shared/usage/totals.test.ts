@@ -67,6 +67,20 @@ describe('totals', () => {
     expect(both).toEqual({ ...first, events: 2, cost_nanos: 6n, prepaid_nanos: 6n });
   });
 
+  test('count the requests that came to a model as a fallback, once each, and none in rows of earlier versions', () => {
+    const { fallback: _, ...first } = event;
+    const totals = totalsOf([
+      first,
+      { ...first, fallback: 1 },
+      { ...first, fallback: 3 },
+      { ...first, request_id: 'req_1#2', fallback: 3 },
+    ]);
+    expect(totals.fallbacks).toBe(2);
+    expect(StoredTotals.parse(storedTotals(totals)).fallbacks).toBe(2);
+    expect(StoredTotals.parse(storedTotals(totalsOf([first]))).fallbacks).toBe(0);
+    expect(storedTotals(totalsOf([first]))).not.toHaveProperty('fallbacks');
+  });
+
   const answer = { ...event, duration_ms: 1_010, time_to_first_token_ms: 200, completion_tokens: 41 };
 
   test('count tokens and the times to the first token and from there to the answer’s end', () => {

@@ -27,6 +27,10 @@ const values = {
     description: 'The share of the requests that ended with an error, or whose function crashed. Null without requests.',
   }),
   outcomes: z.partialRecord(Outcome, z.int()),
+  fallbacks: z.int().meta({
+    description:
+      'The requests among them that came to the model as a fallback, after another one had failed. Group by `model` to see which.',
+  }),
   input_tokens: Tokens,
   cached_tokens: Tokens.meta({ description: 'The input tokens that the runtime read from its cache.' }),
   output_tokens: Tokens,
@@ -101,6 +105,7 @@ const valuesOf = ({ totals, refusals }: Activity, lengthMs: number, hasRefusals:
   errors: Object.fromEntries(totals.errors),
   error_rate: errorRateOf(totals),
   outcomes: Object.fromEntries(totals.outcomes),
+  fallbacks: totals.fallbacks,
   input_tokens: exactInteger(totals.prompt_tokens),
   cached_tokens: exactInteger(totals.cached_tokens),
   output_tokens: exactInteger(totals.completion_tokens),

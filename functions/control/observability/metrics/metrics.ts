@@ -25,7 +25,7 @@ const MAX_REFUSAL_DAYS = 5_000;
 // A function can reply with 6 MB.
 const MAX_REPLY_BYTES = 5_500_000;
 // The largest point in JSON without its error codes; the second is for each of its codes.
-const POINT_BYTES = 600;
+const POINT_BYTES = 630;
 const CODE_BYTES = 50;
 
 const NO_NAMES = { project_id: null, user_id: null, model: null, route: null, deployment: null, alias: null, side: null, line_item: null };

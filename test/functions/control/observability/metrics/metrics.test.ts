@@ -81,6 +81,30 @@ describe('metrics', () => {
     expect((await ask(owner)).series[0].totals.requests).toBe(4);
   });
 
+  test('say by model how many requests came to it as a fallback', async () => {
+    const owner = await newOwner();
+    const models = [['own'], ['warm', 1], ['warm', 2], ['warm']] as const;
+    await addEvents(
+      models.map(([model, fallback], i) =>
+        plain(
+          owner.organization as string,
+          { atMs: NOW - i * MINUTE_MS, key: 'key_1', model, tokens: 9, costNanos: 3n },
+          fallback === undefined ? {} : { fallback },
+        ),
+      ),
+    );
+    const { series } = await ask(owner, { group_by: ['model'] });
+    const found = series.map(({ model, totals }: Record<string, { requests: number; fallbacks: number }>) => [
+      model,
+      totals?.requests,
+      totals?.fallbacks,
+    ]);
+    expect(found.sort()).toEqual([
+      ['own', 1, 0],
+      ['warm', 3, 2],
+    ]);
+  });
+
   test('sum the requests of the last hour by default, with percentiles of the merged minutes', async () => {
     const owner = await newOwner();
     const organization = owner.organization as string;
