@@ -54,6 +54,12 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/projects/screen.tsx')),
   },
   {
+    path: '/projects/:id',
+    title: 'Project',
+    isFor: (me) => can(me, 'projects:read'),
+    component: load(() => import('../pages/project/screen.tsx')),
+  },
+  {
     path: '/playground',
     title: 'Playground',
     group: 'Build',

@@ -4,6 +4,7 @@ const SCREEN_OF_PREFIX: Readonly<Record<string, string>> = {
   inv: '/invoices',
   key: '/api-keys',
   org: '/organizations',
+  prj: '/projects',
   req: '/requests',
   rr: '/rerates',
   tkt: '/tickets',

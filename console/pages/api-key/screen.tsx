@@ -4,6 +4,7 @@ import { can, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { Button, ButtonLink } from '../../design/controls/button.tsx';
 import { CopyText } from '../../design/controls/copy.tsx';
+import { IdLink } from '../../design/controls/id-link.tsx';
 import { Chip, Time } from '../../design/data/values.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { formatDollars } from '../../design/format/amounts.ts';
@@ -31,7 +32,7 @@ const factsOf = (key: ApiKey) =>
     ['Secret', <code key="hint">{key.hint}</code>],
     ['Works for', key.scope === 'serverless' ? 'shared models' : 'your deployments'],
     ['Models', key.models?.join(', ') ?? 'all'],
-    ['Project', key.project_id === null ? undefined : <CopyText key="project" text={key.project_id} />],
+    ['Project', key.project_id === null ? undefined : <IdLink key="project" id={key.project_id} />],
     ['Each end user', key.per_user === null ? undefined : userLimitsText(key.per_user)],
     ['Expires', <Time key="expires" seconds={key.expires_at} />],
     [

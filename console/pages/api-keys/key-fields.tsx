@@ -1,6 +1,6 @@
 import { can, useSignedIn } from '../../client/me.ts';
 import { CheckField, TextField } from '../../design/controls/fields.tsx';
-import { Disclosure, ShortFields, Stack } from '../../design/layout/layout.tsx';
+import { Disclosure, Note, ShortFields, Stack } from '../../design/layout/layout.tsx';
 import { faultsOf, KEY_LABELS, type KeyDraft } from './key-draft.ts';
 import { ProjectField } from './project-field.tsx';
 
@@ -63,19 +63,24 @@ const USER_FIELDS = ['userRequestsPerMinute', 'userTokensPerMinute', 'userConcur
 const UserLimitFields = ({ draft, onChange }: Pick<KeyFieldsProps, 'draft' | 'onChange'>) => {
   const faults = faultsOf(draft);
   return (
-    <ShortFields>
-      {USER_FIELDS.map((name) => (
-        <TextField
-          key={name}
-          label={name === 'userMonth' ? `${KEY_LABELS[name]} ($)` : KEY_LABELS[name]}
-          value={draft[name]}
-          onChange={(text) => onChange({ [name]: text })}
-          fault={faults[name]}
-          inputMode={name === 'userMonth' ? 'decimal' : 'numeric'}
-          placeholder="no limit"
-        />
-      ))}
-    </ShortFields>
+    <Stack>
+      <ShortFields>
+        {USER_FIELDS.map((name) => (
+          <TextField
+            key={name}
+            label={name === 'userMonth' ? `${KEY_LABELS[name]} ($)` : KEY_LABELS[name]}
+            value={draft[name]}
+            onChange={(text) => onChange({ [name]: text })}
+            fault={faults[name]}
+            inputMode={name === 'userMonth' ? 'decimal' : 'numeric'}
+            placeholder="no limit"
+          />
+        ))}
+      </ShortFields>
+      <Note>
+        An end user is the <code>user</code> of a request, or its header X-User-Id. A user who exceeds a limit gets a 429; all others go on.
+      </Note>
+    </Stack>
   );
 };
 

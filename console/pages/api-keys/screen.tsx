@@ -10,6 +10,7 @@ import type { Column } from '../../design/data/table.tsx';
 import { Chip, Count, Money, Time } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
+import { ProjectFilter } from '../../design/forms/project-filter.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { CreateKey } from './create-key.tsx';
 import { KeyActions } from './key-actions.tsx';
@@ -62,7 +63,7 @@ const KeyList = ({ organization }: { organization: string | undefined }) => {
   );
 };
 
-const KeyFilterFields = () => {
+const KeyFilterFields = ({ organization }: { organization: string }) => {
   const [filters, change] = useUrlStates(KEY_FILTERS);
   return (
     <>
@@ -95,13 +96,7 @@ const KeyFilterFields = () => {
         onChange={(created_by) => change({ created_by })}
         isCode
       />
-      <FilterField
-        label="Project"
-        placeholder="prj_…"
-        value={filters.project_id}
-        onChange={(project_id) => change({ project_id })}
-        isCode
-      />
+      <ProjectFilter organization={organization} value={filters.project_id} onChange={(project_id) => change({ project_id })} />
     </>
   );
 };
@@ -126,7 +121,7 @@ export const Screen = () => {
     >
       <Filters>
         <OrganizationField value={organization} onChange={setOrganization} />
-        <KeyFilterFields />
+        <KeyFilterFields organization={organization} />
       </Filters>
       {needsChoice ? (
         <Empty title="Choose an organization">

@@ -31,7 +31,7 @@ const featuresOf = ({ capabilities }: Model): string =>
     .join(', ') || 'plain chat';
 
 /** The current price of a model, and the next one if it is known. */
-export const ModelPrice = ({ model: { pricing }, next }: { model: Model; next: Next | undefined }) => (
+export const ModelPrice = ({ model, model: { pricing }, next }: { model: Model; next: Next | undefined }) => (
   <Section title="Price per million tokens" isCard>
     {pricing === null ? (
       <p>No price is in effect yet, so the model can't be called.</p>
@@ -40,7 +40,7 @@ export const ModelPrice = ({ model: { pricing }, next }: { model: Model; next: N
         facts={[
           ['Input', <Money key="input" amount={perMillion(pricing.prompt)} />],
           ['Cached input', <Money key="cached" amount={perMillion(pricing.cached_prompt)} />],
-          ['Output', <Money key="output" amount={perMillion(pricing.completion)} />],
+          ['Output', ofText(model, <Money key="output" amount={perMillion(pricing.completion)} />)],
           [
             'Next price',
             next ? (

@@ -6,7 +6,7 @@ import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { Form } from '../../design/forms/form.tsx';
 import { VersionedForm } from '../../design/forms/versioned-form.tsx';
-import { ShortFields, Stack } from '../../design/layout/layout.tsx';
+import { Note, ShortFields, Stack } from '../../design/layout/layout.tsx';
 import {
   changesOfProject,
   draftOfProject,
@@ -49,6 +49,9 @@ const ProjectFields = ({ draft, onChange }: FieldsProps) => {
           />
         ))}
       </ShortFields>
+      <Note>
+        What the API keys of the project can spend together. Requests that could exceed it are refused. Days and months are in UTC.
+      </Note>
     </Stack>
   );
 };

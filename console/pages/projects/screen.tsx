@@ -1,57 +1,32 @@
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useList } from '../../client/queries.ts';
 import { useUrlState, useUrlStates } from '../../client/url-state.ts';
 import { Button, ButtonLink } from '../../design/controls/button.tsx';
 import { SelectField } from '../../design/controls/fields.tsx';
-import { Menu } from '../../design/controls/menu.tsx';
 import { PagedTable } from '../../design/data/paged.tsx';
 import type { Column } from '../../design/data/table.tsx';
 import { Chip, Money, Time } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
-import { ArchiveProject, CreateProject, EditProject } from './project-dialogs.tsx';
+import { ProjectActions } from './project-actions.tsx';
+import { CreateProject } from './project-dialogs.tsx';
 import type { Project } from './project-draft.ts';
 
 const AT_ONCE = 100;
 
-const addressOfKeys = (id: string, organization: string | undefined): string =>
-  `/api-keys?${new URLSearchParams({ project_id: id, ...(organization && { organization }) })}`;
-
-const ProjectActions = ({ project, organization }: { project: Project; organization: string | undefined }) => {
-  const me = useSignedIn();
-  const [action, setAction] = useState<'edit' | 'archive'>();
-  // A dialog acts on the version that it was opened with.
-  const [opened, setOpened] = useState(project);
-  if (!can(me, 'projects:write')) return null;
-  const open = (chosen: 'edit' | 'archive') => {
-    setOpened(project);
-    setAction(chosen);
-  };
-  const props = { project: opened, organization, onClose: () => setAction(undefined) };
-  return (
-    <>
-      <Menu
-        label={`Actions of ${project.name}`}
-        items={[
-          { label: 'Edit project', onSelect: () => open('edit') },
-          ...(project.status === 'active' ? [{ label: 'Archive project', onSelect: () => open('archive'), isDangerous: true }] : []),
-        ]}
-      />
-      {action === 'edit' && <EditProject {...props} />}
-      {action === 'archive' && <ArchiveProject {...props} />}
-    </>
-  );
-};
+const addressOf = (id: string, organization: string | undefined): string =>
+  `/projects/${id}${organization ? `?${new URLSearchParams({ organization })}` : ''}`;
 
 const columnsFor = (organization: string | undefined): readonly Column<Project>[] => [
-  { title: 'Name', render: ({ id, name }) => <Link to={addressOfKeys(id, organization)}>{name}</Link> },
+  { title: 'Name', render: ({ id, name }) => <Link to={addressOf(id, organization)}>{name}</Link> },
   { title: 'State', render: ({ status }) => <Chip state={status} /> },
+  { title: 'Budget per day', isNumeric: true, render: ({ budgets }) => <Money amount={budgets.day} /> },
   { title: 'Budget per month', isNumeric: true, render: ({ budgets }) => <Money amount={budgets.month} /> },
+  { title: 'Budget in total', isNumeric: true, render: ({ budgets }) => <Money amount={budgets.total} /> },
   { title: 'Created', render: ({ created_at }) => <Time seconds={created_at} /> },
-  { title: 'Actions', render: (project) => <ProjectActions project={project} organization={organization} /> },
+  { title: 'Actions', render: (project) => <ProjectActions project={project} organization={organization} isMenu /> },
 ];
 
 const ProjectList = ({ organization, status }: { organization: string | undefined; status: string }) => {

@@ -39,6 +39,7 @@ export const RequestFacts = ({ request }: { request: Detail }) => (
         ['Failed before', request.attempts.length > 0 ? request.attempts.map(attemptText).join('; ') : undefined],
         ['Route', request.route ? `${request.route}${request.stream ? ', streamed' : ''}` : 'not known'],
         ['API key', <IdLink key="key" id={request.api_key_id} />],
+        ['Project', request.project_id ? <IdLink key="project" id={request.project_id} /> : undefined],
         ['Organization', <IdLink key="organization" id={request.organization} />],
         ['Deployment', request.target?.deployment ? <IdLink key="deployment" id={request.target.deployment} /> : undefined],
         ['Target', request.target ? targetText(request.target) : undefined],

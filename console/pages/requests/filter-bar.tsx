@@ -5,6 +5,7 @@ import { FilterField } from '../../design/controls/filter-field.tsx';
 import { RangeFields } from '../../design/controls/range-fields.tsx';
 import { rangeNamed } from '../../design/format/ranges.ts';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
+import { ProjectFilter } from '../../design/forms/project-filter.tsx';
 import { Filters, Stack } from '../../design/layout/layout.tsx';
 import { FILTER_NAMES, type FilterValues, filtersSet, SEARCH_RANGES } from './filters.ts';
 
@@ -44,7 +45,6 @@ const MoreFilters = ({ values, onChange }: FilterBarProps) => {
     <Filters>
       {field('error_code', 'Error code', 'rate_limit_exceeded')}
       {field('min_duration_ms', 'At least (ms)', '5000')}
-      {field('project_id', 'Project', 'prj_…')}
       {field('user', 'End user')}
       {field('user_id', 'X-User-Id header')}
       {field('deployment', 'Deployment', 'dep_…')}
@@ -53,7 +53,7 @@ const MoreFilters = ({ values, onChange }: FilterBarProps) => {
   );
 };
 
-const MORE: readonly (keyof FilterValues)[] = ['error_code', 'min_duration_ms', 'project_id', 'user', 'user_id', 'deployment', 'metadata'];
+const MORE: readonly (keyof FilterValues)[] = ['error_code', 'min_duration_ms', 'user', 'user_id', 'deployment', 'metadata'];
 
 /** All filters of the request search. */
 export const FilterBar = ({ values, onChange }: FilterBarProps) => {
@@ -62,7 +62,7 @@ export const FilterBar = ({ values, onChange }: FilterBarProps) => {
   return (
     <Stack>
       <Filters>
-        <OrganizationField value={values.organization} onChange={(organization) => onChange({ organization })} />
+        <OrganizationField value={values.organization} onChange={(organization) => onChange({ organization, project_id: '' })} />
         <RangeFields
           names={SEARCH_RANGES}
           name={rangeNamed(values.range, SEARCH_RANGES)}
@@ -80,6 +80,7 @@ export const FilterBar = ({ values, onChange }: FilterBarProps) => {
           onChange={(api_key_id) => onChange({ api_key_id })}
           isCode
         />
+        <ProjectFilter organization={values.organization} value={values.project_id} onChange={(project_id) => onChange({ project_id })} />
         <FilterField label="Request" placeholder="req_…" value={values.id} onChange={(id) => onChange({ id })} isCode />
         {set.length > 0 && <Button onClick={() => onChange(cleared)}>Clear filters</Button>}
       </Filters>

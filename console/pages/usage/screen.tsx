@@ -7,6 +7,7 @@ import { Segments, SelectField } from '../../design/controls/fields.tsx';
 import { RangeFields } from '../../design/controls/range-fields.tsx';
 import { rangeNamed } from '../../design/format/ranges.ts';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
+import { ProjectFilter } from '../../design/forms/project-filter.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { chosenOf, type Grouping, groupingsFor, MEASURES, NAMELESS, timesOf, USAGE_NAMES, USAGE_RANGES } from './usage-query.ts';
 import { UsageResults } from './usage-results.tsx';
@@ -58,10 +59,11 @@ export const Screen = () => {
       actions={can(me, 'billing:read') && <ButtonLink to="/invoices">Invoices</ButtonLink>}
     >
       <Filters>
-        <OrganizationField value={values.organization} onChange={(organization) => change({ organization })} />
+        <OrganizationField value={values.organization} onChange={(organization) => change({ organization, project_id: '' })} />
         <Segments label="Measure" value={measure} choices={MEASURES} onChange={(next) => change({ measure: next })} />
         <RangeFields names={USAGE_RANGES} name={range} from={values.from} to={values.to} onChange={change} isByDay />
         <SelectField label="Group by" value={groupBy} choices={groupings} onChange={(group) => change({ group })} />
+        <ProjectFilter organization={values.organization} value={values.project_id} onChange={(project_id) => change({ project_id })} />
       </Filters>
       <UsageResults
         measure={measure}
@@ -69,6 +71,7 @@ export const Screen = () => {
         title={groupings.find(([value]) => value === groupBy)?.[1] ?? ''}
         times={timesOf(range, values, nowS)}
         organization={values.organization}
+        project={values.project_id}
         nameOf={nameOf}
       />
     </Page>

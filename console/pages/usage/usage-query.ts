@@ -4,7 +4,7 @@ export type Measure = 'cost' | 'tokens' | 'requests';
 export type Grouping = 'model' | 'project_id' | 'api_key_id' | 'user_id' | 'deployment' | 'organization';
 
 /** The parameters of the address that the screen reads. */
-export const USAGE_NAMES = ['range', 'from', 'to', 'measure', 'group', 'organization'] as const;
+export const USAGE_NAMES = ['range', 'from', 'to', 'measure', 'group', 'organization', 'project_id'] as const;
 export type UsageValues = Readonly<Record<(typeof USAGE_NAMES)[number], string>>;
 
 /** The ranges of time that the screen offers. */

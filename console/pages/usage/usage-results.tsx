@@ -53,6 +53,7 @@ interface UsageResultsProps {
   title: string;
   times: { start_time: string; end_time?: string };
   organization: string;
+  project: string;
   nameOf: (name: string | null) => string;
 }
 
@@ -74,8 +75,8 @@ const UsageChart = ({ table, measure, title, nameOf }: Pick<UsageResultsProps, '
 };
 
 /** The usage of a range: its total, a chart by day, and a table by group. */
-export const UsageResults = ({ measure, groupBy, title, times, organization, nameOf }: UsageResultsProps) => {
-  const { query, buckets, isComplete, isCut } = useUsage({ measure, groupBy, times, organization });
+export const UsageResults = ({ measure, groupBy, title, times, organization, project, nameOf }: UsageResultsProps) => {
+  const { query, buckets, isComplete, isCut } = useUsage({ measure, groupBy, times, organization, project });
   const table = useMemo(() => tabulate(buckets, groupBy, measure), [buckets, groupBy, measure]);
   return (
     <Loaded<readonly unknown[]> query={query}>

@@ -12,11 +12,13 @@ interface UsageQuestion {
   groupBy: Grouping;
   times: { start_time: string; end_time?: string };
   organization: string;
+  /** Only usage of this project; empty: all. */
+  project: string;
 }
 
 /** Reads the days of a range, page after page, at most twelve. Costs include GPU time, which has no tokens. */
-export const useUsage = ({ measure, groupBy, times, organization }: UsageQuestion) => {
-  const common = { ...times, organization, group_by: [groupBy] };
+export const useUsage = ({ measure, groupBy, times, organization, project }: UsageQuestion) => {
+  const common = { ...times, organization, group_by: [groupBy], ...(project !== '' && { project_ids: [project] }) };
   const isCost = measure === 'cost';
   const costs = useList('GET /v1/organization/costs', { query: { ...common, limit: COST_DAYS } }, { enabled: isCost });
   const usage = useList('GET /v1/organization/usage/completions', { query: { ...common, limit: USAGE_DAYS } }, { enabled: !isCost });

@@ -85,6 +85,13 @@ const findWebhook: Find = async ({ webhooks }, actor, id) => {
   return { object: 'webhook', id, name: description, organization, url_path: `/v1/webhooks/${id}` };
 };
 
+const findProject: Find = async ({ projects }, actor, id) => {
+  const project = await ofOrganization(actor, (organization) => projects.find(organization, id));
+  if (!project) return undefined;
+  const { name, organization } = project;
+  return { object: 'project', id, name, organization, url_path: `/v1/projects/${id}` };
+};
+
 const findTicket: Find = async (deps, actor, id) => {
   const { subject, organization } = await visibleTicket(deps, actor, id);
   return { object: 'ticket', id, name: subject, organization, url_path: `/v1/tickets/${id}` };
@@ -96,6 +103,7 @@ const REPLIES = [prefixes.chatCompletion, prefixes.completion, prefixes.response
 const KINDS: readonly Kind[] = [
   { prefixes: [prefixes.organization], permission: 'organization:read', find: findOrganization },
   { prefixes: [prefixes.key], permission: 'keys:read', find: findKey },
+  { prefixes: [prefixes.project], permission: 'projects:read', find: findProject },
   { prefixes: [prefixes.user], permission: 'users:read', find: findUser },
   { prefixes: [prefixes.user], permission: 'service_accounts:read', find: findServiceAccount },
   { prefixes: [prefixes.identityProvider], permission: 'identity_providers:read', find: findProvider },

@@ -10,9 +10,11 @@ import type { IdentityProviderStore } from '../../../shared/single-sign-on/ident
 import type { TicketStore } from '../../../shared/tickets/ticket-store.ts';
 import type { ApiKeyReads } from '../api-keys/api-key-rights.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
+import type { ProjectStore } from '../projects/project-store.ts';
 
 export interface LookupDependencies extends ApiKeyReads {
   organizations: Pick<OrganizationStore, 'get' | 'list'>;
+  projects: Pick<ProjectStore, 'find'>;
   users: UserStore;
   identityProviders: Pick<IdentityProviderStore, 'find'>;
   deployments: Pick<DeploymentStore, 'find' | 'idOf'>;

@@ -20,6 +20,7 @@ export const LookupMatch = z.object({
   object: z.enum([
     'api_key',
     'organization',
+    'project',
     'user',
     'service_account',
     'identity_provider',

@@ -22,6 +22,7 @@ let users: Record<Role, SignedIn>;
 
 const createThings = async ({ token }: SignedIn): Promise<void> => {
   const create = (path: string, body: object) => ui.control.done('POST', path, { token, body });
+  await create('/v1/projects', { name: 'Search', budgets: { month: '500' } });
   await create('/v1/api-keys', { name: 'production' });
   await ui.control.done('PUT', '/v1/model-aliases/assistant', {
     token,

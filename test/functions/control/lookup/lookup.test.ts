@@ -6,6 +6,7 @@ import { lookup } from '../../../../functions/control/lookup/lookup.ts';
 import type { LookupDependencies } from '../../../../functions/control/lookup/lookup-dependencies.ts';
 import { Lookup } from '../../../../functions/control/lookup/lookup-resource.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
+import { createProject } from '../../../../functions/control/projects/manage-projects.ts';
 import { createCreditNoteStore } from '../../../../shared/billing/credit-note-store.ts';
 import { createExportStore } from '../../../../shared/billing/export-store.ts';
 import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
@@ -96,6 +97,13 @@ describe('a lookup by id', () => {
     expect(await found(stranger, id)).toEqual([]);
   });
 
+  test('finds a project for users of its organization only', async () => {
+    const { id } = await createProject(stores, owner, { name: 'Search' });
+    const match = { object: 'project', id, name: 'Search', organization, url_path: `/v1/projects/${id}` };
+    for (const actor of [owner, member]) expect((await ask(actor, id)).data).toEqual([match]);
+    for (const actor of [admin, stranger]) expect(await found(actor, id)).toEqual([]);
+  });
+
   test('finds a request by its id and that of its reply, and names its organization to admins', async () => {
     const { id: key } = await newKey(owner, 'requests');
     const id = await newRequest(key);
@@ -125,13 +133,22 @@ describe('a lookup by id', () => {
     expect(await found({ ...owner, kind: 'service_account', permissions: new Set(['account:read']) }, id)).toEqual([]);
   });
 
-  test.each(['key_none', 'org_none', 'user_none', 'dep_none', 'req_none', 'wh_none', 'tkt_none', 'exp_none', 'idp_none', 'zzz_none'])(
-    'finds nothing by the unknown id %s',
-    async (id) => {
-      expect(await ask(owner, id)).toEqual({ object: 'list', data: [], has_more: false });
-      expect(await ask(admin, id)).toEqual({ object: 'list', data: [], has_more: false });
-    },
-  );
+  test.each([
+    'key_none',
+    'org_none',
+    'prj_none',
+    'user_none',
+    'dep_none',
+    'req_none',
+    'wh_none',
+    'tkt_none',
+    'exp_none',
+    'idp_none',
+    'zzz_none',
+  ])('finds nothing by the unknown id %s', async (id) => {
+    expect(await ask(owner, id)).toEqual({ object: 'list', data: [], has_more: false });
+    expect(await ask(admin, id)).toEqual({ object: 'list', data: [], has_more: false });
+  });
 });
 
 describe('a lookup by text', () => {

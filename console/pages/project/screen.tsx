@@ -1,0 +1,70 @@
+import { Link, useParams } from 'wouter';
+import { isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { useRead } from '../../client/queries.ts';
+import { useUrlState } from '../../client/url-state.ts';
+import { ButtonLink } from '../../design/controls/button.tsx';
+import { CopyText } from '../../design/controls/copy.tsx';
+import { Chip, Money, Time } from '../../design/data/values.tsx';
+import { Empty, Notice } from '../../design/feedback/failure.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
+import { Facts, Filters, Page, Row, Section } from '../../design/layout/layout.tsx';
+import { ProjectActions } from '../projects/project-actions.tsx';
+import { PROJECT_LABELS, type Project } from '../projects/project-draft.ts';
+
+const BUDGETS = ['day', 'month', 'total'] as const;
+
+const ProjectPage = ({ project, organization }: { project: Project; organization: string | undefined }) => {
+  const { id, name, status, budgets, created_at, archived_at } = project;
+  const of = new URLSearchParams({ project_id: id, ...(organization && { organization }) });
+  return (
+    <Page
+      title={name}
+      status={<Chip state={status} />}
+      description={<Link to={`/projects${organization ? `?${new URLSearchParams({ organization })}` : ''}`}>All projects</Link>}
+      actions={<ProjectActions project={project} organization={organization} />}
+    >
+      {status === 'archived' && <Notice>No other API key can join this project. Keys that are in it keep working.</Notice>}
+      <Section title="Details" isCard>
+        <Facts
+          facts={[
+            ...BUDGETS.map((period) => [PROJECT_LABELS[period], <Money key={period} amount={budgets[period]} />] as const),
+            ['Created', <Time key="created" seconds={created_at} />],
+            ['Archived', archived_at === null ? undefined : <Time key="archived" seconds={archived_at} />],
+            ['Id', <CopyText key="id" text={id} />],
+          ]}
+        />
+        <Row>
+          <ButtonLink to={`/api-keys?${of}`}>API keys</ButtonLink>
+          <ButtonLink to={`/usage?${of}`}>Usage and costs</ButtonLink>
+          <ButtonLink to={`/requests?${of}`}>Requests</ButtonLink>
+        </Row>
+      </Section>
+    </Page>
+  );
+};
+
+/** One project. */
+export const Screen = () => {
+  const me = useSignedIn();
+  const { id = '' } = useParams();
+  const [chosen, setChosen] = useUrlState<string>('organization', '');
+  const organization = chosen || undefined;
+  const needsChoice = isOfPlatform(me) && chosen === '';
+  const project = useRead('GET /v1/projects/{id}', { parameters: { id }, query: { organization } }, { enabled: !needsChoice });
+  if (project.data) return <ProjectPage project={project.data} organization={organization} />;
+  return (
+    <Page title="Project">
+      <Filters>
+        <OrganizationField value={chosen} onChange={setChosen} />
+      </Filters>
+      {needsChoice ? (
+        <Empty title="Choose the organization of this project">
+          <p>Enter the id of an organization, or choose it by its name.</p>
+        </Empty>
+      ) : (
+        <Loaded query={project}>{() => null}</Loaded>
+      )}
+    </Page>
+  );
+};
