@@ -35,13 +35,19 @@ const SERVED_NAME = 'SM_VLLM_SERVED_MODEL_NAME';
 const DEFAULT_SERVED_NAME = '/opt/ml/model';
 // `--runner pooling`: the model embeds or reranks.
 const RUNNER = 'SM_VLLM_RUNNER';
+// The image of Text Embeddings Inference takes its model from this one.
+const TEXT_EMBEDDINGS_MODEL = 'HF_MODEL_ID';
 
 const ownContainers =
   (options: Parameters<typeof startComponentContainer>[0]): StartContainer =>
   (environment) => {
-    const pools = environment[RUNNER] === 'pooling';
+    const isTextEmbeddings = environment[TEXT_EMBEDDINGS_MODEL] !== undefined;
+    const pools = isTextEmbeddings || environment[RUNNER] === 'pooling';
     const container = startComponentContainer(options, environment[SERVED_NAME] ?? DEFAULT_SERVED_NAME, pools);
-    const ready = container.ready.then(({ port }) => ({ url: `http://127.0.0.1:${port}`, path: '/invocations' }));
+    const ready = container.ready.then(({ port }) => ({
+      url: `http://127.0.0.1:${port}`,
+      path: isTextEmbeddings ? '/tei' : '/invocations',
+    }));
     return { ready, close: container.close };
   };
 

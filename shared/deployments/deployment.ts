@@ -4,7 +4,9 @@ import {
   DefaultTemperature,
   DefaultTopP,
   DialectName,
+  Embedding,
   ModelName,
+  ModelTask,
   ThinkingVariable,
   TokenizerFiles,
   Tokens,
@@ -142,6 +144,9 @@ export const MAX_COPIES = 100;
 
 /** The inventory's facts of a deployment's model, besides its targets. */
 export const Serving = z.object({
+  task: ModelTask.default('generate'),
+  /** Only of a deployment with the task `embed`. */
+  embedding: Embedding.optional(),
   context_length: Tokens,
   max_output_tokens: Tokens,
   default_output_tokens: Tokens,

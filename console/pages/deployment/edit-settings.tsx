@@ -6,17 +6,17 @@ import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import { ShortFields } from '../../design/layout/layout.tsx';
 import { idleChoices } from '../deploy/deployment-draft.ts';
 import type { Deployment } from '../deployments/deployment-state.ts';
-import { SETTINGS_LABELS, type SettingsDraft, settingsChange, settingsFaults, settingsOf } from './settings-draft.ts';
+import { SETTINGS_LABELS, type SettingsDraft, settingsChange, settingsFaults, settingsOf, sizesOf } from './settings-draft.ts';
 
 const COUNTS = ['minCopies', 'maxCopies', 'concurrency'] as const;
-const SIZES = ['contextLength', 'maxOutput'] as const;
 
 interface FieldsProps {
+  deployment: Deployment;
   draft: SettingsDraft;
   onChange: (changes: Partial<SettingsDraft>) => void;
 }
 
-const Numbers = ({ names, draft, onChange }: FieldsProps & { names: readonly (keyof SettingsDraft)[] }) => (
+const Numbers = ({ names, deployment, draft, onChange }: FieldsProps & { names: readonly (keyof SettingsDraft)[] }) => (
   <ShortFields>
     {names.map((name) => (
       <TextField
@@ -24,7 +24,7 @@ const Numbers = ({ names, draft, onChange }: FieldsProps & { names: readonly (ke
         label={SETTINGS_LABELS[name]}
         value={draft[name]}
         onChange={(text) => onChange({ [name]: text })}
-        fault={settingsFaults(draft)[name]}
+        fault={settingsFaults(draft, deployment)[name]}
         inputMode="numeric"
       />
     ))}
@@ -44,7 +44,9 @@ export const EditSettings = ({ deployment, onClose }: { deployment: Deployment; 
         read={() => request('GET /v1/deployments/{id}', { parameters: { id } })}
         submitLabel="Save settings"
         onCancel={onClose}
-        canSubmit={(draft, base) => Object.keys(settingsFaults(draft)).length === 0 && Object.keys(settingsChange(draft, base)).length > 0}
+        canSubmit={(draft, base) =>
+          Object.keys(settingsFaults(draft, base)).length === 0 && Object.keys(settingsChange(draft, base)).length > 0
+        }
         save={async (draft, base) => {
           const { version } = base;
           await request('PATCH /v1/deployments/{id}', { parameters: { id }, body: settingsChange(draft, base), version });
@@ -54,9 +56,9 @@ export const EditSettings = ({ deployment, onClose }: { deployment: Deployment; 
       >
         {(draft, onChange) => (
           <>
-            <Numbers names={COUNTS} draft={draft} onChange={onChange} />
+            <Numbers names={COUNTS} deployment={deployment} draft={draft} onChange={onChange} />
             <SelectField label="Sleeps" value={draft.idle} onChange={(idle) => onChange({ idle })} choices={idleChoices(draft.idle)} />
-            <Numbers names={SIZES} draft={draft} onChange={onChange} />
+            <Numbers names={sizesOf(deployment)} deployment={deployment} draft={draft} onChange={onChange} />
           </>
         )}
       </VersionedForm>

@@ -11,6 +11,7 @@ import { Facts, Page, Section } from '../../design/layout/layout.tsx';
 import { DeploymentActions } from '../deployments/deployment-actions.tsx';
 import { type Deployment, isMoving, roughly } from '../deployments/deployment-state.ts';
 import { StateChip } from '../deployments/state-chip.tsx';
+import { taskFacts } from '../model/task-facts.tsx';
 import { playgroundPath } from '../playground/model-choice.ts';
 import { EditSettings } from './edit-settings.tsx';
 import { FirstRequest } from './first-request.tsx';
@@ -40,7 +41,7 @@ const PageActions = ({ deployment }: { deployment: Deployment }) => {
   const canWrite = can(me, 'deployments:write') && !isEnding(deployment);
   return (
     <>
-      {canAnswer(deployment) && <ButtonLink to={playgroundPath(deployment)}>Try it</ButtonLink>}
+      {canAnswer(deployment) && deployment.task === 'generate' && <ButtonLink to={playgroundPath(deployment)}>Try it</ButtonLink>}
       {canWrite && <Button onClick={open('settings')}>Change settings</Button>}
       {canWrite && <Button onClick={open('rollout')}>Roll out change</Button>}
       {can(me, 'deployments:publish') && deployment.published_as === null && deployment.state === 'in_service' && (
@@ -66,8 +67,9 @@ const factsOf = (deployment: Deployment, me: Me) =>
         : `after ${roughly(deployment.scale_to_zero_after_seconds)} without a request`,
     ],
     ['Requests at once', `${deployment.max_concurrency_per_copy} for each copy`],
+    ...taskFacts(deployment),
     ['Context', <Count key="context" value={deployment.context_length} />],
-    ['Most output tokens', <Count key="output" value={deployment.max_output_tokens} />],
+    ['Most output tokens', deployment.task === 'generate' ? <Count key="output" value={deployment.max_output_tokens} /> : undefined],
     ['Prompts counted', deployment.tokenizer ? 'before the request is admitted' : 'by the runtime only'],
     [
       'Tags',
@@ -98,7 +100,7 @@ const DeploymentPage = ({ deployment }: { deployment: Deployment }) => {
       actions={<PageActions deployment={deployment} />}
     >
       <Now deployment={deployment} />
-      {canAnswer(deployment) && <FirstRequest deployment={deployment} />}
+      {canAnswer(deployment) && deployment.task === 'generate' && <FirstRequest deployment={deployment} />}
       <Generations deployment={deployment} />
       <Section title="Settings" isCard actions={can(me, 'audit:read') && <ButtonLink to={auditPath}>Show who changed them</ButtonLink>}>
         <Facts facts={factsOf(deployment, me)} />

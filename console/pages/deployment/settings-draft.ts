@@ -13,6 +13,7 @@ export type SettingsDraft = {
   idle: string;
   concurrency: string;
   contextLength: string;
+  /** Empty: it generates no text. */
   maxOutput: string;
 };
 
@@ -32,13 +33,17 @@ export const settingsOf = (deployment: Deployment): SettingsDraft => ({
   idle: String(deployment.scale_to_zero_after_seconds ?? ''),
   concurrency: String(deployment.max_concurrency_per_copy),
   contextLength: String(deployment.context_length),
-  maxOutput: String(deployment.max_output_tokens),
+  maxOutput: String(deployment.max_output_tokens ?? ''),
 });
 
+/** The sizes that a deployment has: one that generates no text has no output. */
+export const sizesOf = ({ task }: Pick<Deployment, 'task'>) =>
+  task === 'generate' ? (['contextLength', 'maxOutput'] as const) : (['contextLength'] as const);
+
 /** Why settings can't be sent. */
-export const settingsFaults = (draft: SettingsDraft): Partial<Record<keyof SettingsDraft, string>> =>
+export const settingsFaults = (draft: SettingsDraft, deployment: Pick<Deployment, 'task'>): Partial<Record<keyof SettingsDraft, string>> =>
   Object.fromEntries(
-    (['minCopies', 'maxCopies', 'concurrency', 'contextLength', 'maxOutput'] as const)
+    (['minCopies', 'maxCopies', 'concurrency', ...sizesOf(deployment)] as const)
       .filter((name) => !isCount(draft[name]))
       .map((name) => [name, 'Enter a whole number of at least 1.']),
   );

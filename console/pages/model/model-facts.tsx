@@ -5,6 +5,8 @@ import { perMillion } from '../../design/format/amounts.ts';
 import { formatUtc } from '../../design/format/times.ts';
 import { Facts, Section } from '../../design/layout/layout.tsx';
 
+import { taskFacts } from './task-facts.tsx';
+
 export type Model = ReplyBody<'GET /v1/models/{model+}'>;
 type Next = ReplyBody<'GET /v1/pricing/serverless'>['pricing'][number]['next'];
 
@@ -14,12 +16,6 @@ const FEATURES: Readonly<Record<string, string>> = {
   logprobs: 'log probabilities',
   thinking_budget: 'thinking budget',
   structured_outputs: 'structured outputs',
-};
-
-const TASKS: Readonly<Record<string, string>> = {
-  generate: 'generates text',
-  embed: 'embeds texts as vectors',
-  rerank: 'sorts documents by relevance',
 };
 
 const ofText = <Fact,>({ task }: Model, fact: Fact): Fact | undefined => (task === 'generate' ? fact : undefined);
@@ -61,9 +57,7 @@ export const ModelLimits = ({ model }: { model: Model }) => (
   <Section title="Limits and features" isCard>
     <Facts
       facts={[
-        ['Task', TASKS[model.task] ?? model.task],
-        ['Dimensions', model.embedding ? <Count key="dimensions" value={model.embedding.dimensions} /> : undefined],
-        ['Shorter vectors', model.embedding ? (model.embedding.is_shortenable ? 'yes, with dimensions' : 'no') : undefined],
+        ...taskFacts(model),
         ['Context', <Count key="context" value={model.context_length} />],
         ['Max output', ofText(model, <Count key="output" value={model.max_output_tokens} />)],
         ['Default max_tokens', ofText(model, <Count key="default" value={model.default_output_tokens} />)],

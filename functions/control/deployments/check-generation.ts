@@ -15,17 +15,17 @@ export interface GenerationCheckDependencies extends Pick<DeploymentReads, 'star
 }
 
 /**
- * Checks that the files of a deployment's tokenizer are registered and can count a prompt, as the registration of a
+ * Checks that the files of a deployment's tokenizer are registered and can count a request, as the registration of a
  * model does.
  * @throws 400, 503 if the function `tokenizer` is out of reach
  */
 export const checkServing = async (
   deps: GenerationCheckDependencies,
   { organization, name }: Pick<Deployment, 'organization' | 'name'>,
-  { tokenizer: files }: Pick<Deployment['serving'], 'tokenizer'>,
+  { tokenizer: files, task }: Pick<Deployment['serving'], 'tokenizer' | 'task'>,
 ): Promise<void> => {
   if (!files) return;
-  const { passed, detail } = await checkTokenizer(deps, { files, model: name, organization });
+  const { passed, detail } = await checkTokenizer(deps, { files, model: name, task, organization });
   if (!passed) throw invalid('tokenizer', detail.replace(/\.$/, ''), 'tokenizer_unusable');
 };
 

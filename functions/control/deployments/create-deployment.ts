@@ -38,7 +38,11 @@ const canonical = (value: unknown): string =>
       : inner,
   );
 
-const hashOf = (body: NewDeployment): string => createHash('sha256').update(canonical(body)).digest('base64url');
+// A release without tasks has hashed the same request without one.
+const hashOf = ({ task, ...body }: NewDeployment): string =>
+  createHash('sha256')
+    .update(canonical({ ...body, ...(task !== 'generate' && { task }) }))
+    .digest('base64url');
 
 interface Request {
   organization: string;
@@ -84,7 +88,7 @@ const newDeployment = (
     scale_to_zero_after_seconds: body.scale_to_zero_after_seconds,
     max_concurrency_per_copy: body.max_concurrency_per_copy,
     tags: body.tags,
-    serving: newServing(body),
+    serving: newServing(body, generation),
     generations: [{ ...generation, number: 1, created_at: nowMs, status: 'creating' }],
     traffic_percent: 100,
     creation_hash: hash,

@@ -9,7 +9,7 @@ import {
 import { expectedEnd, predictStart, wakeOf } from '../../../shared/deployments/start-times.ts';
 import { DeploymentState } from '../../../shared/deployments/state.ts';
 import { permissionsOf } from '../../../shared/hosts/permissions.ts';
-import { Capabilities, TokenizerFiles } from '../../../shared/models/model.ts';
+import { Capabilities, Embedding, ModelTask, TokenizerFiles } from '../../../shared/models/model.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { UserRole } from '../access/actor.ts';
 import { wantedGeneration } from './rollout.ts';
@@ -63,9 +63,17 @@ export const DeploymentResource = z.object({
   scale_to_zero_after_seconds: z.int().nullable(),
   max_concurrency_per_copy: z.int(),
   tags: z.record(z.string(), z.string()),
+  task: ModelTask.meta({
+    description:
+      '`generate`: it generates text. `embed`: it returns vectors (`/v1/embeddings`). `rerank`: it sorts documents by relevance (`/v1/rerank`).',
+  }),
+  embedding: z
+    .object(Embedding.shape)
+    .nullable()
+    .meta({ description: 'The vectors of a deployment that embeds; null: it has another task.' }),
   context_length: z.int(),
-  max_output_tokens: z.int(),
-  default_output_tokens: z.int(),
+  max_output_tokens: z.int().nullable().meta({ description: 'null: it generates no text.' }),
+  default_output_tokens: z.int().nullable().meta({ description: 'null: it generates no text.' }),
   capabilities: z.object(Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, z.boolean()]))),
   thinking_variable: z.string(),
   continuous_usage: z.boolean(),
@@ -180,7 +188,8 @@ const runningOf = ({ meter }: Deployment, { hourNanos }: View): Pick<DeploymentR
 const settingsOf = (deployment: Deployment) => {
   const { id, organization, name, copies, scale_to_zero_after_seconds, max_concurrency_per_copy, tags, serving } = deployment;
   const { runtime, model, allows_code, instance_types, accelerators, environment } = wantedGeneration(deployment);
-  const { tokenizer = null, ...sizes } = serving;
+  const { tokenizer = null, embedding = null, max_output_tokens, default_output_tokens, ...others } = serving;
+  const isText = serving.task === 'generate';
   return {
     id,
     organization,
@@ -195,7 +204,10 @@ const settingsOf = (deployment: Deployment) => {
     scale_to_zero_after_seconds,
     max_concurrency_per_copy,
     tags,
-    ...sizes,
+    ...others,
+    embedding,
+    max_output_tokens: isText ? max_output_tokens : null,
+    default_output_tokens: isText ? default_output_tokens : null,
     tokenizer,
     published_as: deployment.published_as ?? null,
   };

@@ -5,6 +5,8 @@ import {
   Capabilities,
   DefaultTemperature,
   DefaultTopP,
+  Embedding,
+  ModelTask,
   ThinkingVariable,
   TOKENIZER_FILE_NAMES,
   TokenizerFiles,
@@ -95,11 +97,12 @@ const Size = Tokens.max(100_000_000);
 const serving = {
   context_length: Size.meta({
     description:
-      'The maximum number of prompt and completion tokens together, at most `SM_VLLM_MAX_MODEL_LEN` of each generation that gets requests. Default: that of the environment, or 8,192.',
+      'The maximum number of prompt and completion tokens together, or of the tokens of an input if it generates no text, at most `SM_VLLM_MAX_MODEL_LEN` of each generation that gets requests. Default: that of the environment, or 8,192.',
   }),
-  max_output_tokens: Size.meta({ description: 'Default: 4,096, or the context length if it is less.' }),
+  max_output_tokens: Size.meta({ description: 'Default: 4,096, or the context length if it is less. Only if it generates text.' }),
   default_output_tokens: Size.meta({
-    description: 'The `max_tokens` of a request that does not set it. Default: 1,024, or `max_output_tokens` if it is less.',
+    description:
+      'The `max_tokens` of a request that does not set it. Default: 1,024, or `max_output_tokens` if it is less. Only if it generates text.',
   }),
   thinking_variable: ThinkingVariable.meta({ description: 'The chat template variable that turns thinking on and off.' }),
   continuous_usage: z.boolean().meta({ description: 'Whether its runtime counts tokens with every chunk.' }),
@@ -135,6 +138,11 @@ export const NewDeployment = z.strictObject({
   name: ServedName.meta({ description: 'The `model` of requests.', examples: ['qwen3-8b'] }),
   ...generation,
   accelerators: generation.accelerators.default(1),
+  task: ModelTask.default('generate').meta({
+    description:
+      'What requests are answered with: `generate` text, `embed` vectors, `rerank` the relevance of documents. It never changes.',
+  }),
+  embedding: Embedding.optional().meta({ description: 'Required for the task `embed`, and only for it.' }),
   environment: generation.environment.default({}),
   allow_code: generation.allow_code.default(false),
   copies: operation.copies.default({}),
@@ -174,6 +182,7 @@ export const DeploymentUpdate = z
     scale_to_zero_after_seconds: operation.scale_to_zero_after_seconds.optional(),
     max_concurrency_per_copy: operation.max_concurrency_per_copy.optional(),
     tags: operation.tags.optional().meta({ description: 'Replaces all tags. On AWS, they change with the next generation.' }),
+    embedding: Embedding.optional().meta({ description: 'Only with the task `embed`.' }),
     context_length: serving.context_length.optional(),
     max_output_tokens: serving.max_output_tokens.optional(),
     default_output_tokens: serving.default_output_tokens.optional(),

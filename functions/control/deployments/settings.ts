@@ -1,9 +1,11 @@
 import type { Deployment, Serving } from '../../../shared/deployments/deployment.ts';
 import type { Capabilities } from '../../../shared/models/model.ts';
+import { checkCounted, checkTask, forTask, TASKS } from '../model-registry/model-task.ts';
 import { checkSizes } from '../model-registry/register-model.ts';
 import { MAX_MODEL_LEN } from './environment.ts';
 import { invalid } from './errors.ts';
 import type { DeploymentUpdate, NewDeployment } from './new-deployment.ts';
+import type { PlannedGeneration } from './plan-generation.ts';
 import type { ServingGeneration } from './rollout.ts';
 
 const DEFAULT_CONTEXT_LENGTH = 8_192;
@@ -30,15 +32,29 @@ const checked = (serving: Serving, generations: readonly Pick<ServingGeneration,
   return serving;
 };
 
+// A runtime of another dialect can't have the task.
+const checkRuntime = (task: Serving['task'], { id, dialect }: PlannedGeneration['runtime']): void => {
+  if (TASKS[dialect].includes(task)) return;
+  const expected = `expected a runtime whose dialect has the task '${task}'; '${id}' has the dialect '${dialect}'`;
+  throw invalid('runtime', `${expected}. GET /v1/runtimes shows the dialects`);
+};
+
 /** Returns the model facts that callers of a new deployment see. @throws 400 */
-export const newServing = (fields: NewDeployment): Serving => {
-  const { environment, capabilities, thinking_variable, continuous_usage, default_temperature, default_top_p, tokenizer } = fields;
+export const newServing = (fields: NewDeployment, { runtime }: Pick<PlannedGeneration, 'runtime'>): Serving => {
+  const { task, environment, thinking_variable, continuous_usage, default_temperature, default_top_p, tokenizer, embedding } = fields;
+  checkRuntime(task, runtime);
+  checkCounted({ dialect: runtime.dialect, tokenizer });
   const context_length = fields.context_length ?? Number(environment[MAX_MODEL_LEN] ?? DEFAULT_CONTEXT_LENGTH);
-  const max_output_tokens = fields.max_output_tokens ?? Math.min(context_length, DEFAULT_MAX_OUTPUT);
-  const default_output_tokens = fields.default_output_tokens ?? Math.min(max_output_tokens, DEFAULT_OUTPUT);
+  const defaultMax = Math.min(context_length, DEFAULT_MAX_OUTPUT);
+  const output = task === 'generate' && {
+    max_output_tokens: fields.max_output_tokens ?? defaultMax,
+    default_output_tokens: fields.default_output_tokens ?? Math.min(fields.max_output_tokens ?? defaultMax, DEFAULT_OUTPUT),
+  };
+  const { max_output_tokens, default_output_tokens, capabilities } = forTask({ ...fields, ...output, dialect: runtime.dialect });
   const sizes = { context_length, max_output_tokens, default_output_tokens };
   const others = { capabilities, thinking_variable, continuous_usage, default_temperature, default_top_p };
-  return checked({ ...sizes, ...others, ...(tokenizer && { tokenizer }) }, [{ environment }]);
+  const optional = { ...(embedding && { embedding }), ...(tokenizer && { tokenizer }) };
+  return checked({ task, ...sizes, ...others, ...optional }, [{ environment }]);
 };
 
 /**
@@ -47,18 +63,27 @@ export const newServing = (fields: NewDeployment): Serving => {
  * @throws 400
  */
 export const changedServing = (before: Serving, fields: DeploymentUpdate, generations: readonly ServingGeneration[]): Serving => {
-  const { tokenizer: oldTokenizer, ...rest } = before;
+  const { tokenizer: oldTokenizer, embedding: oldEmbedding, ...rest } = before;
   const tokenizer = fields.tokenizer === undefined ? oldTokenizer : fields.tokenizer;
+  const embedding = fields.embedding ?? oldEmbedding;
+  const capabilities = { ...rest.capabilities, ...fields.capabilities } as Capabilities;
+  for (const { runtime } of generations) {
+    checkRuntime(rest.task, runtime);
+    checkTask({ task: rest.task, dialect: runtime.dialect, capabilities, embedding }, fields);
+    checkCounted({ dialect: runtime.dialect, tokenizer: tokenizer ?? undefined });
+  }
   return checked(
     {
+      task: rest.task,
       context_length: fields.context_length ?? rest.context_length,
       max_output_tokens: fields.max_output_tokens ?? rest.max_output_tokens,
       default_output_tokens: fields.default_output_tokens ?? rest.default_output_tokens,
-      capabilities: { ...rest.capabilities, ...fields.capabilities } as Capabilities,
+      capabilities,
       thinking_variable: fields.thinking_variable ?? rest.thinking_variable,
       continuous_usage: fields.continuous_usage ?? rest.continuous_usage,
       default_temperature: fields.default_temperature ?? rest.default_temperature,
       default_top_p: fields.default_top_p ?? rest.default_top_p,
+      ...(embedding && { embedding }),
       ...(tokenizer && { tokenizer }),
     },
     generations,

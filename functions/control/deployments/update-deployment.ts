@@ -94,7 +94,7 @@ export const updateDeployment = async (
   checkVersion({ version: current.changes }, expected);
   const planned = await planUpdate(deps, actor, current, update);
   if (update.tokenizer && !isDeepStrictEqual(update.tokenizer, current.serving.tokenizer))
-    await checkServing(deps, current, { tokenizer: update.tokenizer });
+    await checkServing(deps, current, { tokenizer: update.tokenizer, task: current.serving.task });
   if (planned && update.traffic_percent === 0) throw invalid('traffic_percent', 'expected at least 1 with a new generation');
   return changeDeployment(
     deps,

@@ -1,7 +1,8 @@
 import type { Capabilities, Model, ModelTask } from '../../../shared/models/model.ts';
 import { invalid } from './errors.ts';
 
-const TASKS: Readonly<Record<Model['dialect'], readonly ModelTask[]>> = {
+/** The tasks that runtimes of each dialect can have. */
+export const TASKS: Readonly<Record<Model['dialect'], readonly ModelTask[]>> = {
   vllm: ['generate', 'embed', 'rerank'],
   sluice: ['generate', 'embed', 'rerank'],
   llama_cpp: ['generate'],

@@ -30,7 +30,9 @@ export const NewRuntime = z.strictObject({
   ami: Ami.optional().meta({
     description: 'SageMaker’s `InferenceAmiVersion`, which decides the GPU driver. Default: that of the instance type.',
   }),
-  dialect: DialectName.exclude(['tei']).default('vllm').meta({ description: 'The request format of the runtime.' }),
+  dialect: DialectName.default('vllm').meta({
+    description: 'The request format of the runtime. One with `tei` (Text Embeddings Inference) runs only models that embed or rank.',
+  }),
 });
 export type NewRuntime = z.output<typeof NewRuntime>;
 

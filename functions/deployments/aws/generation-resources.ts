@@ -65,11 +65,22 @@ const tagsOf = ({ name, endpointTag }: Installation, { id, organization, tags }:
   return Object.entries({ ...ownersTags(tags), [endpointTag]: 'true', ...own }).map(([Key, Value]) => ({ Key, Value }));
 };
 
+// Text Embeddings Inference has a variable of its own for the model, and finds the task in its files. By default, vLLM
+// generates text.
+const modelVariables = ({ name, serving }: Deployment, generation: Generation): Record<string, string> => {
+  const model = isInS3(generation) ? WEIGHTS_FOLDER : generation.model;
+  if (generation.runtime.dialect === 'tei') return { HF_MODEL_ID: model };
+  return {
+    SM_VLLM_MODEL: model,
+    SM_VLLM_SERVED_MODEL_NAME: name,
+    ...(serving.task !== 'generate' && { SM_VLLM_RUNNER: 'pooling' }),
+  };
+};
+
 // Our variables come last, so that an owner can't replace them.
-const environmentOf = ({ name }: Deployment, generation: Generation): Record<string, string> => ({
+const environmentOf = (deployment: Deployment, generation: Generation): Record<string, string> => ({
   ...generation.environment,
-  SM_VLLM_MODEL: isInS3(generation) ? WEIGHTS_FOLDER : generation.model,
-  SM_VLLM_SERVED_MODEL_NAME: name,
+  ...modelVariables(deployment, generation),
   // Otherwise the image installs a requirements.txt that it finds among the weights.
   STANDARD_AUTO_INSTALL_REQ: 'false',
 });

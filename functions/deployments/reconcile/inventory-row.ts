@@ -34,7 +34,6 @@ export const modelOf = (installation: string, deployment: Deployment): Omit<Mode
     name,
     status: 'published',
     created: Math.floor(created_at / MS_PER_SECOND),
-    task: 'generate',
     dialect,
     ...serving,
     // Its organization's aliases can have some.

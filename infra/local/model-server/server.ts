@@ -19,7 +19,7 @@ import { parseBody, parseJson } from './requests/parse-body.ts';
 import { poolingTasksOf, type ServingLimits } from './requests/served-models.ts';
 import { RerankRequest } from './rerank/request.ts';
 import { replyToRerank } from './rerank/route.ts';
-import { replyToTextEmbeddings, replyToTextRerank } from './text-embeddings-inference/route.ts';
+import { replyToAnyText, replyToTextEmbeddings, replyToTextRerank } from './text-embeddings-inference/route.ts';
 import { readTokenizeRequest } from './tokenization/request.ts';
 import { tokenize } from './tokenization/tokenize.ts';
 import type { VectorModel } from './vectors/vectors.ts';
@@ -54,7 +54,8 @@ const KEEP_ALIVE_MS = 310_000;
 /**
  * Creates a server, not yet listening, with SageMaker's container routes (`/ping`, `/invocations`), vLLM's chat and
  * text completions, embeddings, rerank, tokenization, and `/control`, where a test sets delays and faults.
- * `/tei/embed` and `/tei/rerank` are what `/invocations` is in a container of Text Embeddings Inference.
+ * `/tei/embed`, `/tei/rerank` and, for both, `/tei` are what `/invocations` is in a container of Text Embeddings
+ * Inference.
  */
 export const createContainer = (options: ContainerOptions): Server => {
   const routes = createRoutes(options);
@@ -123,6 +124,7 @@ const modelRoutes = (context: ServingContext): [string, Route][] => {
     [`POST ${createCompletion.path}`, parsed(CompletionRequest, replyToCompletion)],
     [`POST ${createEmbeddings.path}`, parsed(EmbeddingRequest, replyToEmbeddings)],
     ...['/rerank', '/v1/rerank', '/v2/rerank'].map((path): [string, Route] => [`POST ${path}`, parsed(RerankRequest, replyToRerank)]),
+    ['POST /tei', answered((body, exchange) => replyToAnyText(context, body, exchange))],
     ['POST /tei/embed', answered((body, exchange) => replyToTextEmbeddings(context, body, exchange))],
     ['POST /tei/rerank', answered((body, exchange) => replyToTextRerank(context, body, exchange))],
   ];

@@ -1,14 +1,18 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { VECTOR_DIMENSIONS } from '../../../infra/local/model-server/vectors/vectors.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore, type DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { inferenceHostRoutes } from '../../../shared/hosts/inference-routes.ts';
+import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Control, controlOf } from '../../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 
+const { createChatCompletion, createEmbeddings, createRerank } = inferenceHostRoutes;
 const CALLERS = 200;
 // More requests than can be held: 50 is the default of `maxHeldRequests`.
 const WAITING = 60;
@@ -72,7 +76,7 @@ interface Tenant {
   key: Awaited<ReturnType<TestRun['createKey']>>;
 }
 
-const newTenant = async (name: string): Promise<Tenant> => {
+const newTenant = async (name: string, fields: object = {}): Promise<Tenant> => {
   const { id: organization } = await control.createOrganization();
   const { token } = await control.createUser({ role: 'owner', organization });
   await s3.send(new PutObjectCommand({ Bucket: run.buckets.Weights, Key: `${organization}/tiny/config.json`, Body: '{}' }));
@@ -82,6 +86,7 @@ const newTenant = async (name: string): Promise<Tenant> => {
     runtime: 'vllm-0.27.1',
     instance_types: ['ml.g5.xlarge'],
     scale_to_zero_after_seconds: 60,
+    ...fields,
   };
   const { id } = await control.done('POST', '/v1/deployments', { token, body });
   await eventually(isIn('in_service', id), 'the deployment is in service');
@@ -142,4 +147,36 @@ test('a request on the serverless host wakes the deployment that its model is ma
   });
   expect([response.status, await response.json()]).toEqual([200, expect.objectContaining({ model: 'lent' })]);
   expect((await find(lent.id)).transitions.filter(({ state }) => state === 'waking')).toHaveLength(1);
+});
+
+const callOnDemand = (path: string, { secret }: Tenant['key'], body: object, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${run.ondemand_url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'x-user-id': USER, ...headers },
+    body: JSON.stringify(body),
+  });
+
+test('a request for vectors wakes the deployment that embeds, and one for text says where to send it', async () => {
+  const embedding = { dimensions: VECTOR_DIMENSIONS, is_shortenable: true };
+  const { id, key } = await newTenant('vectors', { task: 'embed', embedding });
+  await fallAsleep(id);
+  const embed = { model: 'vectors', input: ['A heron waits.', 'A river flows.'] };
+  const reply = await callOnDemand(createEmbeddings.path, key, embed, { 'x-wait-for-capacity': '280' });
+  expect([reply.status, await reply.json()]).toMatchObject([200, { data: [{ index: 0 }, { index: 1 }], usage: { prompt_tokens: 14 } }]);
+  const chat = await callOnDemand(createChatCompletion.path, key, { model: 'vectors', messages: [{ role: 'user', content: 'Hi' }] });
+  expect([chat.status, await chat.json()]).toMatchObject([
+    400,
+    { error: { code: 'wrong_model_task', message: expect.stringContaining(createEmbeddings.path) } },
+  ]);
+});
+
+test('a deployment on Text Embeddings Inference ranks documents', async () => {
+  const { token } = await control.asAdmin();
+  const image = '123456789012.dkr.ecr.us-east-1.amazonaws.com/tei:1.8.2';
+  await control.done('POST', '/v1/runtimes', { token, body: { id: 'tei-1.8.2', image, dialect: 'tei' } });
+  const tokenizer = (await run.models.get(SERVERLESS_POOL, run.model))?.tokenizer;
+  const { key } = await newTenant('ranks', { task: 'rerank', runtime: 'tei-1.8.2', tokenizer });
+  const documents = ['A heron waits in the reeds.', 'A sluice is a gate that holds water back.'];
+  const reply = await callOnDemand(createRerank.path, key, { model: 'ranks', query: 'What holds water back?', documents });
+  expect([reply.status, await reply.json()]).toMatchObject([200, { results: [{ index: 1 }, { index: 0 }], usage: { prompt_tokens: 32 } }]);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { newDeployment } from '../../support/fixtures/deployments.ts';
 import { createWorld, type World } from './world.ts';
 
 let database: TestDatabase;
@@ -20,6 +21,17 @@ const counts = ({ plane }: World) => {
   return [models, endpoint_configs, endpoints, inference_components, scalable_targets].map(({ length }) => length);
 };
 const NOTHING_LEFT = [0, 0, 0, 0, 0];
+test('gives the model of a deployment its task and its vectors', async () => {
+  const serving = {
+    ...newDeployment({ organization: 'org_1' }).serving,
+    task: 'embed',
+    embedding: { dimensions: 8, is_shortenable: true },
+  } as const;
+  const world = await createWorld(database, { serving });
+  await world.pass();
+  expect(await world.model()).toMatchObject({ task: 'embed', embedding: { dimensions: 8, is_shortenable: true } });
+});
+
 const ONE_OF_EACH = [1, 1, 1, 1, 1];
 
 test('creates, serves, sleeps, wakes, stops, starts and deletes a deployment, and leaves nothing on AWS', async () => {

@@ -66,6 +66,10 @@ const encoderOptions = ({ tokenizer, limits }: ServingContext, truncate: boolean
   truncateTo: truncate ? -1 : undefined,
 });
 
+/** Answers as a container with the model that a request needs: that of a local deployment has both. */
+export const replyToAnyText: Reply = (context, body, exchange) =>
+  /"texts"\s*:/.test(body) ? replyToTextRerank(context, body, exchange) : replyToTextEmbeddings(context, body, exchange);
+
 // A header counts the tokens. SageMaker does not pass it on.
 const replyOrReject = async (exchange: Exchange, read: () => { reply: object; encoded: readonly EncodedText[] }): Promise<void> => {
   try {

@@ -25,6 +25,23 @@ test('gives a container with weights from S3 no network, and installs nothing', 
   expect(config).toMatchObject({ EnableNetworkIsolation: true, ExecutionRoleArn: INSTALLATION.executionRoleArn });
 });
 
+test('starts vLLM for the task of a deployment that generates no text, whatever its owner sets', () => {
+  const { serving } = newDeployment({ organization: 'org_1' });
+  const environment = { SM_VLLM_RUNNER: 'generate' };
+  for (const task of ['embed', 'rerank'] as const) {
+    const { model } = resources({ serving: { ...serving, task } }, { environment });
+    expect(model.PrimaryContainer?.Environment).toMatchObject({ SM_VLLM_RUNNER: 'pooling' });
+  }
+  expect(resources().model.PrimaryContainer?.Environment).not.toHaveProperty('SM_VLLM_RUNNER');
+});
+
+test('gives Text Embeddings Inference its model in the variable that it reads', () => {
+  const { serving, generations } = newDeployment({ organization: 'org_1' });
+  const runtime = { ...(generations[0] as Generation).runtime, dialect: 'tei' as const };
+  const { model } = resources({ serving: { ...serving, task: 'embed' } }, { runtime });
+  expect(model.PrimaryContainer?.Environment).toEqual({ HF_MODEL_ID: '/opt/ml/model', STANDARD_AUTO_INSTALL_REQ: 'false' });
+});
+
 test('gives a container with a model of the Hub a network, and a role that reads no weights', () => {
   const { model, config } = resources({}, { model: 'Qwen/Qwen3-8B' });
   expect(model).toMatchObject({
