@@ -1,8 +1,8 @@
 import { Link, useParams } from 'wouter';
-import { can, useSignedIn } from '../../client/me.ts';
+import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { useUrlState } from '../../client/url-state.ts';
-import { ScreenLink } from '../../design/controls/screen-link.tsx';
+import { IdLink } from '../../design/controls/id-link.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { Facts, Page, Section } from '../../design/layout/layout.tsx';
 import type { Alias } from '../aliases/alias-draft.ts';
@@ -34,11 +34,11 @@ const AliasPage = ({ alias }: { alias: Alias }) => {
             [
               'For',
               organization === null ? (
-                'all organizations, on the host of shared models'
+                'API keys of all organizations, for shared models'
+              ) : isOfPlatform(me) ? (
+                <IdLink key="for" id={organization} />
               ) : (
-                <span key="for">
-                  API keys of <ScreenLink to={`/organizations/${organization}`}>one organization</ScreenLink>
-                </span>
+                'API keys of your organization'
               ),
             ],
             [

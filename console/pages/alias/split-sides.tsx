@@ -15,7 +15,7 @@ const percent = (share: number | null | undefined): string => (share == null ? '
 
 const COLUMNS: readonly Column<SideRow>[] = [
   { title: 'Side', isWhole: true, render: ({ side }) => (side === 'base' ? 'alias’s own model' : 'new model') },
-  { title: 'Model', render: ({ model }) => model },
+  { title: 'Model', isWhole: true, render: ({ model }) => model },
   { title: 'Requests', isNumeric: true, render: ({ totals }) => <Count value={totals?.requests ?? 0} /> },
   { title: 'Errors', isNumeric: true, render: ({ totals }) => percent(totals?.error_rate) },
   { title: 'First token (p50)', isNumeric: true, render: ({ totals }) => <Duration milliseconds={totals?.time_to_first_token_ms?.p50} /> },
@@ -43,8 +43,8 @@ export const SplitSides = ({ alias, split: { model, started_at } }: SplitSidesPr
         <Stack>
           <Table label="Both sides of the split" rows={sidesOf(series, alias, model)} keyOf={({ side }) => side} columns={COLUMNS} />
           <Note>
-            Requests of the last 24 hours at most, since the split started, about two minutes behind. Errors of callers count here, but not
-            for the return.
+            Requests of the last 24 hours at most, since the split started, about two minutes behind. Errors of callers count here, but
+            never stop the split.
             {series.some((each) => each.alias === OTHERS) && ' Aliases with few requests can be missing here.'}
           </Note>
         </Stack>

@@ -66,7 +66,7 @@ export const SplitState = ({ alias, split, canChange }: SplitStateProps) => {
         facts={[
           ['Now', `${100 - share}% of the callers on ${alias.model}, ${share}% on ${model}`],
           [
-            'Returns by itself',
+            'Stops by itself',
             max_error_percent === null
               ? 'never'
               : `if more than ${max_error_percent}% of the newest ${formatCount(min_requests)} requests to ${model} fail`,

@@ -21,8 +21,8 @@ export const ALIAS_LABELS = {
   hasSplit: 'Split the callers between two models',
   newModel: 'New model',
   percent: 'Callers on the new model (%)',
-  maxErrorPercent: 'Return above this share of errors (%)',
-  minRequests: 'Of how many newest requests',
+  maxErrorPercent: 'Stop if errors exceed (%)',
+  minRequests: 'Of the newest requests',
 } as const satisfies Record<keyof AliasDraft, string>;
 
 export const EMPTY_ALIAS: AliasDraft = {

@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<Alias>[] = [
         '–'
       ),
   },
-  { title: 'For', isWhole: true, render: ({ organization }) => (organization === null ? 'all' : 'one organization') },
+  { title: 'For', isWhole: true, render: ({ organization }) => (organization === null ? 'all organizations' : 'one organization') },
 ];
 
 /** The aliases of models. */

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { REASONING_MODEL } from '../../../infra/local/container.ts';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
 import { openConsole, PHONE, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
@@ -72,6 +73,69 @@ describe('models in the console', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(faults).toEqual([]);
     await close();
+  });
+});
+
+describe('aliases in the console', () => {
+  const aliasOf = (name: string) => ui.control.done('GET', `/v1/model-aliases/${name}`, { token: owner.token });
+
+  test('are created with a fallback and a split, changed over the change of somebody else, and deleted', async () => {
+    const { page, faults, close } = await ui.open(owner, '/aliases');
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Create alias' }).click();
+    await dialog.getByLabel('Alias', { exact: true }).fill('team/assistant');
+    await dialog.getByLabel('Model', { exact: true }).fill(ui.run.model);
+    await dialog.getByLabel('First fallback').fill(REASONING_MODEL);
+    await dialog.getByLabel('Split the callers').check();
+    await dialog.getByLabel('New model', { exact: true }).fill(REASONING_MODEL);
+    await dialog.getByRole('button', { name: 'Create alias' }).click();
+    await page.getByText(`95% of the callers on ${ui.run.model}, 5% on ${REASONING_MODEL}`).waitFor();
+    const created = await aliasOf('team/assistant');
+    expect(created).toMatchObject({ fallbacks: [REASONING_MODEL], split: { percent: 5, max_error_percent: 5 }, version: 1 });
+    await page.getByRole('button', { name: 'Edit alias' }).click();
+    await dialog.getByLabel('Callers on the new model').fill('20');
+    const body = { model: ui.run.model, split: { model: REASONING_MODEL, percent: 5 } };
+    await ui.control.done('PUT', '/v1/model-aliases/team/assistant', { token: owner.token, body });
+    await page.getByRole('button', { name: 'Save alias' }).click();
+    await page.getByText('changed by someone else').waitFor();
+    await page.getByRole('button', { name: 'Continue with these values' }).click();
+    await page.getByRole('button', { name: 'Save alias' }).click();
+    await page.getByText(`20% on ${REASONING_MODEL}`).waitFor();
+    expect(await aliasOf('team/assistant')).toMatchObject({ fallbacks: [], split: { percent: 20, max_error_percent: null }, version: 3 });
+    await page.getByRole('button', { name: 'Delete alias' }).click();
+    await dialog.getByLabel('to confirm').fill('team/assistant');
+    await dialog.getByRole('button', { name: 'Delete alias' }).click();
+    await page.getByRole('heading', { name: 'Aliases' }).waitFor();
+    const gone = await ui.control.call('GET', '/v1/model-aliases/team/assistant', { token: owner.token });
+    expect(gone.status).toBe(404);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('show why a split stopped and start it again, for owners only, on a phone in the dark', async () => {
+    const split = { model: REASONING_MODEL, percent: 5, max_error_percent: 2 };
+    const body = { model: ui.run.model, split };
+    const { organization } = await ui.control.done('PUT', '/v1/model-aliases/stopped', { token: owner.token, body });
+    const stop = { requests: 200, failed_requests: 9 };
+    await ui.run.database.update({
+      TableName: ui.run.tables.Models as string,
+      Key: { pool: `aliases#${organization}`, name: 'stopped' },
+      UpdateExpression: 'SET #split.stopped_at = :at, #split.stopped_by = :by',
+      ExpressionAttributeNames: { '#split': 'split' },
+      ExpressionAttributeValues: { ':at': 1_790_000_000, ':by': stop },
+    });
+    const asMember = await ui.open(member, '/aliases/stopped');
+    await asMember.page.getByText(`9 of the newest 200 requests to ${REASONING_MODEL} failed, and at most 2% may`).waitFor();
+    expect(await asMember.page.getByRole('button', { name: /alias|split/ }).count()).toBe(0);
+    const { page, faults, close } = await ui.open(owner, '/aliases/stopped', PHONE);
+    await page.getByText(`100% of the callers on ${ui.run.model}, 0%`).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Start split again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Start split again' }).click();
+    await page.getByText(`5% on ${REASONING_MODEL}`).waitFor();
+    expect(await aliasOf('stopped')).toMatchObject({ split: { ...split, stopped_at: null, stopped_by: null } });
+    expect([...faults, ...asMember.faults]).toEqual([]);
+    await Promise.all([close(), asMember.close()]);
   });
 });
 
