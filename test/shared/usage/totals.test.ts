@@ -67,7 +67,7 @@ describe('totals', () => {
     expect(both).toEqual({ ...first, events: 2, cost_nanos: 6n, prepaid_nanos: 6n });
   });
 
-  test('count the requests that came to a model as a fallback, once each, and none in rows of earlier versions', () => {
+  test('count the requests that came to a model as a fallback, once each; none in earlier rows', () => {
     const { fallback: _, ...first } = event;
     const totals = totalsOf([
       first,

@@ -80,8 +80,8 @@ export const Advice = z.object({
 export type Advice = z.infer<typeof Advice>;
 
 export interface AdviceDependencies extends DeploymentReads {
-  gpuEvents: Pick<GpuEventStore, 'listByDeployment'>;
-  deploymentDays: Pick<DeploymentDayStore, 'read'>;
+  gpuEvents: GpuEventStore;
+  deploymentDays: DeploymentDayStore;
 }
 
 const resourceOf = ({ idleSeconds, instanceSeconds, costNanos, coldStarts, waitingRequests, waitP50Ms, waitP95Ms }: Option) => ({
@@ -148,7 +148,7 @@ const readBasis = async (
 };
 
 /**
- * Replays the last days of a deployment with other idle times, and suggests one of them. Reads at most 31 days of its own
+ * Replays the last days of a deployment with other idle times, and suggests one of them. Reads at most 31 days of its
  * records. @throws 404
  */
 export const adviceFor = async (deps: AdviceDependencies, actor: Actor, id: string, { days }: AdviceQuery): Promise<Advice> => {

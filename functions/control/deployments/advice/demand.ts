@@ -15,9 +15,9 @@ const LONGEST_LEAD_MS = 10 * MINUTE_MS;
 const byTime = (one: Demand, other: Demand): number => one.atMs - other.atMs;
 
 /**
- * Returns what callers wanted of a deployment, in the order of time: without the time for which they waited until it was
- * awake, and without requests that nothing answered. A start that no request waited for was caused by a caller who was
- * told to come back, or by its owner.
+ * Returns what callers wanted of a deployment, in the order of time: without the time for which they waited until it
+ * was awake, and without requests that nothing answered. A start that no request waited for was caused by a caller who
+ * was told to come back, or by its owner.
  * @param busy the times in which requests were in flight, in order and apart
  * @param cycles all that ran in these times, in order
  */

@@ -6,11 +6,11 @@ export interface Period {
   toMs: number;
 }
 
-/** A time in which instances of the deployment ran, as they were metered: from a start until it slept or was stopped. */
+/** A time in which instances of the deployment were metered: from a start until it slept or was stopped. */
 export interface Cycle extends Period {
   /** When a copy was ready; the end if none ever was. */
   readyMs: number;
-  /** When it went to sleep, so that only its instances were left; undefined: it did not, and was stopped or still ran. */
+  /** When it went to sleep, so that only its instances were left; absent: it was stopped, or still ran. */
   asleepMs?: number;
 }
 

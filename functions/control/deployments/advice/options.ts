@@ -2,7 +2,7 @@ import { MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { type Basis, replay, type Wait } from './replay.ts';
 import { type Charges, costOfReplay } from './replayed-cost.ts';
 
-/** What a setting would have meant for the days that were replayed. */
+/** A setting, and what it would have meant for the days that were replayed. */
 export interface Option {
   /** null: it never sleeps. */
   idleSeconds: number | null;

@@ -2,9 +2,9 @@ import { MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import type { Demand } from './demand.ts';
 import type { Cycle, Period } from './history.ts';
 
-/** What is known of a deployment's past, and its settings then. */
+/** The known past of a deployment, and its settings then. */
 export interface Basis {
-  /** What is replayed. What came before it is known, so that it can begin awake. */
+  /** The time to replay. What came before it is known, so that it can begin awake. */
   range: Period;
   /** In the order of time. */
   demand: readonly Demand[];
@@ -31,7 +31,7 @@ export interface Wait {
   requests: number;
 }
 
-export interface Replay {
+export interface ReplayedTime {
   /** The times in which instances ran, in order and apart. */
   awake: Period[];
   /** Starts that requests waited for. */
@@ -59,7 +59,7 @@ interface Manners {
   lateness: ReadonlyMap<number, number>;
 }
 
-// The end of a request is known after about a minute and a half, and a pass finds an idle deployment within another one.
+// The end of a request is known after about 90 s, and a pass finds an idle deployment within another minute.
 const USUAL_LATENESS_MS = 2 * MINUTE_MS;
 const LONGEST_LATENESS_MS = 3 * MINUTE_MS;
 // SageMaker releases instances without copies after about this time.
@@ -138,7 +138,7 @@ interface Awake {
  * are released as late as then. Something else that ended a cycle, such as a stop by the owner, ends it here too. With
  * the settings of the time, the result is what was metered.
  */
-export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, held = [] }: ReplaySettings): Replay => {
+export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, held = [] }: ReplaySettings): ReplayedTime => {
   const { range, cycles, requestsPerSecond } = basis;
   const manners = mannersOf(basis);
   const stops = cycles.flatMap(({ asleepMs, toMs }) => (asleepMs === undefined && toMs < range.toMs ? [toMs] : []));

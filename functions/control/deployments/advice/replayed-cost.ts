@@ -3,7 +3,7 @@ import { costOf, type InstancePrices, secondsOf } from '../../../../shared/gpu-t
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
 import type { Period } from './history.ts';
 
-/** What a replay is charged by. */
+/** The facts by which a replay is charged. */
 export interface Charges {
   /** The GPU time that was metered. */
   events: readonly GpuEvent[];

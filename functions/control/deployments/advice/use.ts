@@ -5,7 +5,7 @@ import type { DeploymentUsage } from '../../../../shared/usage/deployment-day-st
 import type { Period } from './history.ts';
 
 /** How a deployment was used. */
-export interface Use {
+export interface DeploymentUse {
   /** The times in which requests were in flight, in order and apart. */
   busy: Period[];
   /** In the range. */
@@ -42,7 +42,10 @@ const busyPeriods = (busy: BusySeconds): Period[] => {
 };
 
 /** Returns how a deployment was used in a range of whole days, and before it. */
-export const useOf = ({ usage, busy }: { usage: readonly DeploymentUsage[]; busy: BusySeconds }, { fromMs, toMs }: Period): Use => {
+export const useOf = (
+  { usage, busy }: { usage: readonly DeploymentUsage[]; busy: BusySeconds },
+  { fromMs, toMs }: Period,
+): DeploymentUse => {
   const requestsOf = new Map<string, number>();
   for (const { day, totals } of usage) requestsOf.set(day, (requestsOf.get(day) ?? 0) + totals.requests);
   const rates = new Map<string, number>();

@@ -6,8 +6,6 @@ import { transact } from '../../../../../shared/database/transaction.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../../../shared/time/units.ts';
 import { dayOf } from '../../../../../shared/usage/bucket.ts';
 import { createBusySeconds } from '../../../../../shared/usage/busy-seconds.ts';
-import { createDeploymentDayStore } from '../../../../../shared/usage/deployment-day-store.ts';
-import { createGpuEventStore } from '../../../../../shared/usage/gpu-event-store.ts';
 import { noTotals } from '../../../../../shared/usage/totals.ts';
 import type { TestDatabase } from '../../../../support/emulators/database.ts';
 import { type ManagedDeployments, NOW_MS, useManagedDeployments } from '../../../../support/fixtures/managed-deployments.ts';
@@ -29,13 +27,7 @@ beforeEach(() => {
   later = { ...owner, origin: { ...owner.origin, nowMs: TODAY_MS + 3 * MINUTE_MS } };
 });
 
-const deps = () => ({
-  ...managed.deps,
-  gpuEvents: createGpuEventStore(emulator.database, emulator.tables.Usage as string),
-  deploymentDays: createDeploymentDayStore(emulator.database, emulator.tables.Usage as string),
-});
-
-const adviceOf = (actor: Actor, id: string) => adviceFor(deps(), actor, id, AdviceQuery.parse({ days: '4' }));
+const adviceOf = (actor: Actor, id: string) => adviceFor(managed.deps, actor, id, AdviceQuery.parse({ days: '4' }));
 
 // Twelve requests each morning, then one after three quarters of an hour each, until the evening.
 const requests: Request[] = Array.from({ length: 4 }, (_, day) => [
@@ -49,7 +41,7 @@ const requests: Request[] = Array.from({ length: 4 }, (_, day) => [
 const live = async (idleMinutes: number) => {
   const { id, name } = await managed.create(owner, { scale_to_zero_after_seconds: idleMinutes * 60 });
   const life = simulateLife(requests, { range: RANGE, idleMs: idleMinutes * MINUTE_MS, seed: 5, deployment: { id, organization, name } });
-  const { gpuEvents, deploymentDays } = deps();
+  const { gpuEvents, deploymentDays } = managed.deps;
   for (let i = 0; i < life.events.length; i += BATCH) await transact(emulator.database, gpuEvents.toAdd(life.events.slice(i, i + BATCH)));
   const busy = createBusySeconds();
   for (const { fromMs, toMs } of life.busy) busy.add(fromMs, toMs - fromMs);

@@ -49,7 +49,7 @@ const anySeed = fc.integer({ min: 1, max: 1_000_000 });
 const RUNS = sized(40, 1_000);
 
 describe('a replay', () => {
-  test('with the settings of the time is what was metered, to the second and the nano-dollar', () => {
+  test('equals what was metered with the same settings, to the second and the nano-dollar', () => {
     fc.assert(
       fc.property(anyRequests, anyIdleMs, anySeed, (requests, idleMs, seed) => {
         const life = simulateLife(requests, { range: RANGE, idleMs, seed });
@@ -61,7 +61,7 @@ describe('a replay', () => {
     );
   });
 
-  test('with another idle time is what the deployment then does, within the time between two polls', () => {
+  test('predicts what the deployment does with another idle time, but for the time between two polls', () => {
     fc.assert(
       fc.property(anyRequests, anyIdleMs, anyIdleMs, anySeed, (requests, idleMs, otherMs, seed) => {
         const life = simulateLife(requests, { range: RANGE, idleMs, seed });

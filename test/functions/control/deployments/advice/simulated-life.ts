@@ -60,7 +60,8 @@ export const simulateLife = (
   const events: GpuEvent[] = [];
   const waiting: Request[] = [];
   const flights: Period[] = [];
-  let state: 'asleep' | 'waking' | 'awake' | 'draining' = 'asleep';
+  // A function changes it.
+  let state = 'asleep' as 'asleep' | 'waking' | 'awake' | 'draining';
   let meter: GpuMeter | undefined;
   let wokenMs = 0;
   let drainedMs = 0;

@@ -31,7 +31,7 @@ describe('the wait at a percentile', () => {
     [100, 0.999, 8 * MINUTE_MS],
     [10, 0.5, 0],
     [8, 0.5, MINUTE_MS],
-  ])('with %d requests, at %d: %d ms', (requests, share, expected) => {
+  ])('for %d requests, at %d: %d ms', (requests, share, expected) => {
     expect(waitAt(waits, requests, share)).toBe(expected);
   });
 
