@@ -51,13 +51,9 @@ export const createAuditStore = (table: RecordTable) => ({
       () => new Error(`${entry.id} already exists.`),
     ),
 
-  /** Returns the time of an organization's first entry with one of these actions, in ms since the epoch. */
-  firstOf: async (organization: string, actions: readonly string[]): Promise<number | undefined> => {
-    for await (const row of table.all({ account: organization, prefix: ENTRY })) {
-      const { action, at } = AuditEntry.parse(row);
-      if (actions.includes(action)) return at;
-    }
-    return undefined;
+  /** Lists every entry of an organization, oldest first. */
+  listAll: async function* (organization: string): AsyncGenerator<AuditEntry> {
+    for await (const row of table.all({ account: organization, prefix: ENTRY })) yield AuditEntry.parse(row);
   },
 
   /**

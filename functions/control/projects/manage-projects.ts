@@ -8,12 +8,13 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
-import { KeyBudgets, toBudgets } from '../limits/limits.ts';
+import { KeyBudgets } from '../limits/limits.ts';
 import { filteredPage } from '../lists/filtered-page.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { saveWithLimiter } from '../organizations/organization-limiter.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { type NewProject, Project, type ProjectUpdate } from './project.ts';
+import { hasBudget, projectLimits } from './project-limits.ts';
 import type { ProjectStore } from './project-store.ts';
 
 export interface ProjectDependencies extends AuditDependencies {
@@ -71,18 +72,10 @@ const saveWithBudgets = (
   change: { action: string; before?: Project; after: Project },
   writes: readonly Write[],
 ): Promise<void> => {
-  const { id, organization: owner, budgets } = change.after;
-  const settings = { status: 'active', limits: { ...UNLIMITED, budgets: toBudgets(budgets) }, organization: owner } as const;
-  return saveWithLimiter(deps.limiters, id, settings, 'limits', actor.origin.nowMs, (ofLimiter) =>
+  const settings = projectLimits(change.after);
+  return saveWithLimiter(deps.limiters, change.after.id, settings, 'limits', actor.origin.nowMs, (ofLimiter) =>
     save(deps, actor, change.after, change, [...writes, ...ofLimiter]),
   );
-};
-
-const UNLIMITED = {
-  requestsPerMinute: Number.POSITIVE_INFINITY,
-  tokensPerMinute: Number.POSITIVE_INFINITY,
-  concurrency: Number.POSITIVE_INFINITY,
-  isPrepaid: false,
 };
 
 const secondsOf = ({ origin }: Actor): number => Math.floor(origin.nowMs / SECOND_MS);
@@ -110,7 +103,7 @@ export const createProject = async (
   };
   const writes = [deps.organizations.toCheckActive(owner), ...deps.projects.toCreate(project)];
   const change = { action: 'project.created', after: project };
-  if (budgets) await saveWithBudgets(deps, actor, change, writes);
+  if (hasBudget(project)) await saveWithBudgets(deps, actor, change, writes);
   else await save(deps, actor, project, change, writes);
   return project;
 };
@@ -123,7 +116,7 @@ const replace = async (
 ): Promise<Project> => {
   const after: Project = { ...before, ...fields, updated_at: secondsOf(actor) };
   const writes = [deps.projects.toReplace(after)];
-  if (fields.budgets) await saveWithBudgets(deps, actor, { action, before, after }, writes);
+  if (fields.budgets && (hasBudget(before) || hasBudget(after))) await saveWithBudgets(deps, actor, { action, before, after }, writes);
   else await save(deps, actor, before, { action, before, after }, writes);
   return { ...after, version: after.version + 1 };
 };

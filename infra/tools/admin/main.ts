@@ -4,6 +4,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { createApiKeyStore } from '../../../functions/control/api-keys/api-key-store.ts';
 import { balanceOf } from '../../../functions/control/organizations/balance.ts';
 import { createOrganizationStore } from '../../../functions/control/organizations/organization-store.ts';
+import { createProjectStore } from '../../../functions/control/projects/project-store.ts';
 import type { TicketDependencies } from '../../../functions/control/tickets/dependencies.ts';
 import type { TokenizerTexts } from '../../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import { createLimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
@@ -181,12 +182,14 @@ const allStores = async (database: SdkDatabase, stack: string, hasRequestRows: b
   return {
     ...(await creditStores(database, stack)),
     database,
+    keysTable,
     usageTable,
     limiters: createLimiterConfigurationStore(database, keysTable),
     usage: createUsageStore(database, usageTable),
     totals: createOrganizationTotalsStore(database, usageTable),
     deploymentDays: createDeploymentDayStore(database, usageTable),
     organizations: createOrganizationStore(accounts),
+    projects: createProjectStore(accounts),
     apiKeys: createApiKeyStore(accounts),
     audit: createAuditStore(createRecordTable(database, auditTable)),
     payloadLogs: createPayloadLogStore(createRecordTable(database, observabilityTable)),

@@ -1,6 +1,7 @@
 import type { StoredApiKey } from '../../../../functions/control/api-keys/api-key.ts';
 import type { Organization } from '../../../../functions/control/organizations/organization.ts';
 import type { OrganizationStore } from '../../../../functions/control/organizations/organization-store.ts';
+import type { ProjectStore } from '../../../../functions/control/projects/project-store.ts';
 import type { Rollups } from '../../../../functions/rollup/rollup.ts';
 import type { AuditStore } from '../../../../shared/audit/audit-store.ts';
 import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
@@ -9,14 +10,19 @@ import type { DeploymentDayStore } from '../../../../shared/usage/deployment-day
 import type { GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { listDaysOfUsage } from './days-of-usage.ts';
 import { type Differences, noDifferences } from './drift.ts';
+import { readLimitingChanges } from './limiting-changes.ts';
 import { type GpuDrift, rebuildGpuDays } from './rebuild-gpu-days.ts';
 import { type LimiterDependencies, type LimiterReport, noLimiterReport, rebuildLimiters } from './rebuild-limiters.ts';
 import { type MoneyDependencies, type MoneyReport, noMoneyReport, rebuildMoney } from './rebuild-money.ts';
+import { rebuildProject } from './rebuild-projects.ts';
 import { type RequestRowDependencies, rebuildRequestRows } from './rebuild-request-rows.ts';
 import { rebuild } from './rebuild-totals.ts';
+import { rebuildUsers } from './rebuild-users.ts';
+import { listUnlisted, type UnlistedLimiters } from './unlisted-limiters.ts';
 
 export interface AllDependencies extends LimiterDependencies, MoneyDependencies {
   database: SdkDatabase;
+  keysTable: string;
   usageTable: string;
   usage: MoneyDependencies['usage'] & Rollups['usage'];
   rollups: Rollups['rollups'];
@@ -24,6 +30,7 @@ export interface AllDependencies extends LimiterDependencies, MoneyDependencies 
   gpuEvents: GpuEventStore;
   deploymentDays: DeploymentDayStore;
   organizations: OrganizationStore;
+  projects: ProjectStore;
   audit: AuditStore;
   /** Absent: the rows by which requests are searched stay as they are. */
   requestRows?: RequestRowDependencies['requestRows'];
@@ -48,8 +55,6 @@ export interface AllReport {
 const PAGE = 100;
 // Enough for a million organizations.
 const MAX_ORGANIZATION_PAGES = 10_000;
-// From these changes on, the organization has a limiter, which counts.
-const LIMITING_CHANGES = ['organization.limited', 'organization.suspended'];
 
 // The limiter of a temporary key has not counted what an earlier key with its id spent.
 const countsSince = ({ series, created_at }: StoredApiKey): number => (series === undefined ? 0 : created_at * SECOND_MS);
@@ -96,22 +101,29 @@ const rebuildDays = async (deps: AllDependencies, keys: ReadonlyMap<string, Stor
 const rebuildOrganization = async (
   deps: AllDependencies,
   organization: Organization,
-  keys: readonly StoredApiKey[],
+  { keys, unlisted }: { keys: readonly StoredApiKey[]; unlisted: UnlistedLimiters },
   report: AllReport,
 ): Promise<void> => {
+  const changes = await readLimitingChanges(deps.audit, organization.id);
   const { isLimited, items, configure } = await rebuildLimiters(deps, organization, keys, report.limiters);
   const counting = (id: string, counted: readonly StoredApiKey[], sinceMs: number) =>
     rebuildMoney(deps, { id, items: items.get(id) ?? 1, keys: counted, sinceMs }, report.money);
   for (const key of keys) await counting(key.id, [key], countsSince(key));
-  if (isLimited) await counting(organization.id, keys, (await deps.audit.firstOf(organization.id, LIMITING_CHANGES)) ?? 0);
+  if (isLimited) await counting(organization.id, keys, changes.organizationSinceMs ?? 0);
   // Parts of a budget follow what the items have counted.
   await configure();
+  for await (const project of deps.projects.listAll(organization.id))
+    await rebuildProject(deps, project, { keys, known: unlisted.projects.get(project.id) ?? [], changes }, report);
+  for (const key of keys) {
+    if (key.per_user === null) continue;
+    await rebuildUsers(deps, key, { known: unlisted.users.get(key.id) ?? [], periods: changes.perUser.get(key.id) }, report);
+  }
 };
 
 /**
- * Makes everything again that follows from usage events and from the rows of organizations and keys: all totals, lost
- * limiter items, what limiters have counted, credit. Requests can continue meanwhile. Repeated, it finds nothing
- * wrong.
+ * Makes everything again that follows from usage events and from the rows of organizations, projects and keys: all
+ * totals, lost limiter items, what limiters have counted, credit. Requests can continue meanwhile. Repeated, it finds
+ * nothing wrong.
  */
 export const rebuildAll = async (deps: AllDependencies): Promise<AllReport> => {
   const report: AllReport = {
@@ -127,9 +139,10 @@ export const rebuildAll = async (deps: AllDependencies): Promise<AllReport> => {
   const keys = new Map<string, StoredApiKey>();
   for (const { id } of organizations) for await (const key of deps.apiKeys.listAll(id)) keys.set(key.id, key);
   await rebuildDays(deps, keys, report);
+  const unlisted = await listUnlisted(deps.database, deps.keysTable);
   const ofOrganization = Map.groupBy(keys.values(), ({ organization }) => organization);
   for (const organization of organizations)
-    await rebuildOrganization(deps, organization, ofOrganization.get(organization.id) ?? [], report);
+    await rebuildOrganization(deps, organization, { keys: ofOrganization.get(organization.id) ?? [], unlisted }, report);
   return { ...report, organizations: organizations.length, keys: keys.size };
 };
 

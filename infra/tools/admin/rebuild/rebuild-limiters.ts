@@ -16,25 +16,15 @@ import {
   secretConfiguration,
   userLimitsOf,
 } from '../../../../shared/admission/item/key-item.ts';
-import {
-  type LimiterItem,
-  limitConfiguration,
-  limitsOf,
-  newLimiterItem,
-  shardsOf,
-  wholeLimitsOf,
-} from '../../../../shared/admission/item/limiter-item.ts';
-import { ownerIdOf, shardId, shardIds } from '../../../../shared/admission/item/shards.ts';
-import { ChangedMeanwhile } from '../../../../shared/admission/plans/configuration-write.ts';
-import { mergeShards } from '../../../../shared/admission/plans/merge-shards.ts';
-import { shareLimits } from '../../../../shared/admission/plans/share-limits.ts';
+import { type LimiterItem, limitsOf, shardsOf } from '../../../../shared/admission/item/limiter-item.ts';
+import { ownerIdOf, shardIds } from '../../../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import type { CreditStore } from '../../../../shared/credit/credit-store.ts';
 import { applyGrants } from '../../../../shared/credit/grant-credit.ts';
 import type { Database } from '../../../../shared/database/database.ts';
-import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
-import { transact, type Write } from '../../../../shared/database/transaction.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
 import type { PayloadLogStore } from '../../../../shared/payload-log/settings-store.ts';
+import { changeLimiter, type ExistingItems, missingIds, newOwnerItem, wholeOf } from './existing-items.ts';
 
 export interface LimiterDependencies {
   database: Database;
@@ -50,7 +40,7 @@ export interface LimiterDependencies {
 export interface LimiterReport {
   /** Items that were missing. */
   created: number;
-  /** Keys and organizations whose items had other settings than their rows. */
+  /** Keys, projects and organizations whose items had other settings than their rows. */
   configured: number;
   /** Keys whose secret is lost. They work again once they are rotated. */
   to_rotate: string[];
@@ -58,37 +48,8 @@ export interface LimiterReport {
 
 export const noLimiterReport = (): LimiterReport => ({ created: 0, configured: 0, to_rotate: [] });
 
-// Requests of a busy key or organization can make a change of its settings fail this often.
-const MAX_CHANGE_ATTEMPTS = 8;
 const SHA256_BYTES = 32;
 const NO_LIMITS = { ...OrganizationLimits.parse({}), concurrency: DEFAULT_CONCURRENCY };
-
-interface ExistingItems<Item extends LimiterItem> {
-  items: Item[];
-  count: number;
-}
-
-const whole = <Item extends LimiterItem>(items: readonly Item[]): Item => mergeShards(items as [Item, ...Item[]]);
-
-const missingIds = (ownerId: string, { items, count }: ExistingItems<LimiterItem>): { id: string; shard: number }[] => {
-  const known = new Set(items.map(({ id }) => id));
-  return shardIds(ownerId, count).flatMap((id, shard) => (known.has(id) ? [] : [{ id, shard }]));
-};
-
-// The writes depend on the items' counters, so they are planned again if these change meanwhile.
-const change = async (deps: LimiterDependencies, ownerId: string, writes: (nowMs: number) => Promise<readonly Write[]>): Promise<void> => {
-  for (let attempt = 0; attempt < MAX_CHANGE_ATTEMPTS; attempt++) {
-    const nowMs = deps.now();
-    try {
-      await transact(deps.database, await writes(nowMs));
-    } catch (error) {
-      if (error instanceof ChangedMeanwhile) continue;
-      throw error;
-    }
-    return deps.limiters.spread(ownerId, nowMs);
-  }
-  throw new DatabaseUnavailable(new Error(`The limiter of ${ownerId} changed during each of ${MAX_CHANGE_ATTEMPTS} attempts.`));
-};
 
 // The organization's own item says how many there are; if that is lost, the others do.
 const findOrganization = async ({ limiters }: LimiterDependencies, organization: string): Promise<ExistingItems<LimiterItem>> => {
@@ -116,10 +77,8 @@ const needsLimiter = async (
   keys.some(({ items }) => items.some(isOrganizationLimited));
 
 const newOrganizationItem = ({ id, status, limits }: Organization, count: number, shard: number, grants: number): LimiterItem => {
-  const all = toLimits(limits ?? NO_LIMITS);
-  const { set } = limitConfiguration(shareLimits(all, count)[shard] as typeof all);
-  const settings = { ...set, status, ...(count > 1 && { shards: count, ...wholeLimitsOf(all) }) };
-  return { ...newLimiterItem(shardId(id, shard), id, { set: settings }), ...(shard === 0 && grants > 0 && { grants, avail: 0 }) };
+  const settings = { status, limits: toLimits(limits ?? NO_LIMITS), organization: id };
+  return { ...newOwnerItem(id, settings, count, shard), ...(shard === 0 && grants > 0 && { grants, avail: 0 }) };
 };
 
 const secretOf = ({ h: hash, h2, h2_until: untilMs = 0 }: KeyItem, nowMs: number): KeptSecret => ({
@@ -165,7 +124,7 @@ const newKeyItems = async (
 const haveSettingsOfRow = (key: StoredApiKey, items: readonly KeyItem[], secret: KeptSecret | undefined): boolean => {
   const expiresAtMs = settingsOf(key)[0]?.expiresAtMs ?? undefined;
   return (
-    isDeepStrictEqual(limitsOf(whole(items)), toLimits(key)) &&
+    isDeepStrictEqual(limitsOf(wholeOf(items)), toLimits(key)) &&
     items.every(
       (item) =>
         item.status === key.status &&
@@ -233,20 +192,20 @@ export const rebuildLimiters = async (
 
   const isOrganizationChanged = (items: readonly LimiterItem[]): boolean =>
     items.some(({ status }) => status !== organization.status) ||
-    (organization.limits !== null && !isDeepStrictEqual(limitsOf(whole(items)), toLimits(organization.limits)));
+    (organization.limits !== null && !isDeepStrictEqual(limitsOf(wholeOf(items)), toLimits(organization.limits)));
   const configure = async (): Promise<void> => {
     if (isLimited && (lost.length > 0 || isOrganizationChanged(own.items))) {
       report.configured++;
       const settings = { status: organization.status, limits: toLimits(organization.limits ?? NO_LIMITS) };
-      await change(deps, id, async (nowMs) => (await toSetLimiter(limiters, id, settings, 'limits', nowMs)).writes);
+      await changeLimiter(deps, id, async (nowMs) => (await toSetLimiter(limiters, id, settings, 'limits', nowMs)).writes);
     }
     for (const key of changed) {
       report.configured++;
-      await change(deps, key.id, (nowMs) => toConfigureWhole(deps, key, nowMs));
+      await changeLimiter(deps, key.id, (nowMs) => toConfigureWhole(deps, key, nowMs));
       const { hash, previous } = secrets.get(key) ?? {};
       if (!hash) continue;
       const { writes } = await toConfigureAll(deps, key, secretConfiguration(hash, previous), deps.now());
-      await change(deps, key.id, async () => writes);
+      await changeLimiter(deps, key.id, async () => writes);
     }
   };
   return { isLimited, items: new Map([[id, own.count], ...keys.map((key) => [key.id, key.shards] as const)]), configure };

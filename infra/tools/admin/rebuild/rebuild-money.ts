@@ -11,7 +11,7 @@ import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import type { GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
 import { abs } from './drift.ts';
-import { addSpending, type EventDependencies, Spending, type SpendingKey } from './spent-money.ts';
+import { addSpending, type EventDependencies, listCounted, Spending, type SpendingKey } from './spent-money.ts';
 
 export interface MoneyDependencies extends EventDependencies {
   limiters: LimiterConfigurationStore;
@@ -23,9 +23,9 @@ export interface MoneyDependencies extends EventDependencies {
   now: () => number;
 }
 
-/** Counts of the budgets' counters and credits of keys and organizations that were wrong. */
+/** Counts of the budgets' counters and credits that were wrong. */
 export interface MoneyReport {
-  /** Keys and organizations whose counters differed from their events. */
+  /** Keys, end users, projects and organizations whose counters differed from their events. */
   wrong: number;
   /** The absolute differences. */
   counted_nanos: bigint;
@@ -36,7 +36,7 @@ export interface MoneyReport {
 
 export const noMoneyReport = (): MoneyReport => ({ wrong: 0, counted_nanos: 0n, credit_nanos: 0n, busy: [] });
 
-/** A key or an organization whose money is counted. */
+/** A key, a project or an organization whose money is counted. */
 export interface Counting {
   id: string;
   /** The number of its limiter items. */
@@ -45,14 +45,20 @@ export interface Counting {
   keys: readonly SpendingKey[];
   /** Since when it counts them, in ms since the epoch. */
   sinceMs: number;
+  /** The project to which a request must belong to be counted. Default: all requests of the keys are. */
+  project?: string;
 }
 
-const MAX_COUNTING_ATTEMPTS = 5;
+/** Requests can make a count fail this often; then it is reported as busy. */
+export const MAX_COUNTING_ATTEMPTS = 5;
 
-// The event of a request that is about to be released is not counted twice.
-const addMoneyInFlight = async (
-  { usage }: MoneyDependencies,
-  { keys }: Counting,
+/**
+ * Adds what limiters hold for requests in flight. The event of a request that is about to be released is not counted
+ * twice.
+ */
+export const addMoneyInFlight = async (
+  { usage }: Pick<MoneyDependencies, 'usage'>,
+  { keys }: Pick<Counting, 'keys'>,
   items: readonly LimiterItem[],
   spending: Spending,
 ): Promise<void> => {
@@ -75,10 +81,24 @@ const creditOf = async ({ credit, gpuEvents, deployments }: MoneyDependencies, o
   return nanos;
 };
 
+const addEvents = async (
+  deps: MoneyDependencies,
+  { keys, sinceMs, project }: Counting,
+  spending: Spending,
+  nowMs: number,
+): Promise<void> => {
+  for (const key of keys) {
+    if (project === undefined) await addSpending(deps, key, spending, { sinceMs, nowMs });
+    else
+      for await (const { project_id, request_id, cost_nanos } of listCounted(deps, key, { sinceMs, nowMs }))
+        if (project_id === project) spending.count(requestTimeMs(request_id), cost_nanos);
+  }
+};
+
 /**
- * Corrects what a key or an organization has counted of its budgets, and an organization's credit, by its events. The
- * items are read before and after the events, so requests can continue meanwhile. The difference goes to the own
- * item.
+ * Corrects what a key, a project or an organization has counted of its budgets, and an organization's credit, by its
+ * events. The items are read before and after the events, so requests can continue meanwhile. The difference goes to
+ * the own item.
  */
 export const rebuildMoney = async (deps: MoneyDependencies, counting: Counting, report: MoneyReport): Promise<void> => {
   const { limiters, now } = deps;
@@ -87,7 +107,7 @@ export const rebuildMoney = async (deps: MoneyDependencies, counting: Counting, 
     const ids = shardIds(counting.id, counting.items);
     const items = await limiters.getMany(ids);
     const spending = new Spending();
-    for (const key of counting.keys) await addSpending(deps, key, spending, { sinceMs: counting.sinceMs, nowMs });
+    await addEvents(deps, counting, spending, nowMs);
     await addMoneyInFlight(deps, counting, items, spending);
     const own = items.find(({ id }) => id === counting.id);
     const granted = own?.grants === undefined ? undefined : await creditOf(deps, counting.id);

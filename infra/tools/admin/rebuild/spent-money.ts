@@ -74,19 +74,36 @@ const listDay = async (deps: EventDependencies, key: SpendingKey, day: string, n
   return events;
 };
 
+interface Since {
+  /** The limiter counts requests from this time on, in ms since the epoch. */
+  sinceMs: number;
+  nowMs: number;
+}
+
+// A rating again changes credit, but not what a limiter has counted.
+const isCountedSince = ({ rerate, request_id }: UsageEvent, sinceMs: number): boolean => !rerate && requestTimeMs(request_id) >= sinceMs;
+
+const recentDays = (nowMs: number): string[] => [dayOf(nowMs - DAY_MS), dayOf(nowMs)];
+
+/** The events of a key's requests that a limiter has counted since a time. */
+export async function* listCounted(deps: EventDependencies, key: SpendingKey, { sinceMs, nowMs }: Since): AsyncGenerator<UsageEvent> {
+  const days = new Set(recentDays(nowMs).filter((day) => day >= dayOf(sinceMs)));
+  for await (const { day } of deps.rollups.listDays(key.id, dayOf(sinceMs), LAST_DAY)) days.add(day);
+  for (const day of days) for (const event of await listDay(deps, key, day, nowMs)) if (isCountedSince(event, sinceMs)) yield event;
+}
+
 /**
  * Adds what a key has spent. A day's totals say it, unless the stream can still deliver events of the day, or some of
  * its requests were rated again: that changes credit, but not what a limiter has counted.
- * @param sinceMs the limiter counts requests from this time on
  */
 export const addSpending = async (
   deps: EventDependencies,
   key: SpendingKey,
   spending: Spending,
-  { sinceMs, nowMs }: { sinceMs: number; nowMs: number },
+  { sinceMs, nowMs }: Since,
 ): Promise<void> => {
   const rows = await Array.fromAsync(deps.rollups.listDays(key.id, FIRST_DAY, LAST_DAY));
-  const recent = [dayOf(nowMs - DAY_MS), dayOf(nowMs)];
+  const recent = recentDays(nowMs);
   const days = new Map<string, typeof rows>([
     ...recent.map((day): [string, typeof rows] => [day, []]),
     ...Map.groupBy(rows, ({ day }) => day),
@@ -102,8 +119,7 @@ export const addSpending = async (
     }
     for (const event of await listDay(deps, key, day, nowMs)) {
       if (event.is_prepaid) spending.pay(event.cost_nanos);
-      const atMs = requestTimeMs(event.request_id);
-      if (!event.rerate && atMs >= sinceMs) spending.count(atMs, event.cost_nanos);
+      if (isCountedSince(event, sinceMs)) spending.count(requestTimeMs(event.request_id), event.cost_nanos);
     }
   }
 };

@@ -34,11 +34,12 @@ let database: TestDatabase;
 let deps: AllDependencies;
 beforeAll(async () => {
   database = await startTestDatabase({ hasStreams: false });
-  const { Usage, Accounts, Deployments } = database.tables as Record<string, string>;
+  const { Keys, Usage, Accounts, Deployments } = database.tables as Record<string, string>;
   deps = {
     ...accountStores(database),
     ...rollupStores(database.database, Usage as string),
     database: database.sdk,
+    keysTable: Keys as string,
     usageTable: Usage as string,
     credit: createCreditStore(database.database, Accounts as string),
     gpuEvents: createGpuEventStore(database.database, Usage as string),
