@@ -18,6 +18,7 @@ import {
   rolloutDraftOf,
   rolloutFaults,
   settingsChange,
+  settingsFaults,
   settingsOf,
 } from '../../../console/pages/deployment/settings-draft.ts';
 import {
@@ -198,6 +199,8 @@ describe('a deployment', () => {
 
   test('is changed only in what differs', () => {
     expect(settingsChange(settingsOf(deployment), deployment)).toEqual({});
+    expect(settingsFaults({ ...settingsOf(deployment), maxOutput: '' }, { task: 'generate' })).toHaveProperty('maxOutput');
+    expect(settingsFaults({ ...settingsOf(deployment), maxOutput: '' }, { task: 'embed' })).not.toHaveProperty('maxOutput');
     expect(settingsChange({ ...settingsOf(deployment), maxCopies: '4', idle: '' }, deployment)).toEqual({
       copies: { max: 4 },
       scale_to_zero_after_seconds: null,
