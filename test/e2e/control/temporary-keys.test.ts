@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { parseSecret } from '../../../shared/admission/item/secret.ts';
 import { type Answer, type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 
 let run: TestRun;
 let control: Control;
 let github: OAuth2Server;
 let owner: SignedIn;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   control = controlOf(run);
   github = new OAuth2Server();
   await github.issuer.keys.generate('RS256');

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { assemblyDir } from '../../support/assembly/assembly.ts';
-import { startDurableRun, startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { shareTestRun, startDurableRun, startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -151,7 +151,7 @@ describe('--stop-on-disconnect', () => {
 
 describe('--container', () => {
   test('uses another OpenAI-compatible server under the published model name', async () => {
-    await using foreign = await startTestRun();
+    await using foreign = await shareTestRun();
     await using run = await startTestRun('--container', foreign.container_url);
     const { choices, model } = await new OpenAI({ apiKey: run.api_key, baseURL: `${run.base_url}/v1` }).chat.completions.create(ask);
     expect(model).toBe('sluice-tiny');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { LOG_BYTES, REPLY_BYTES, REQUEST_LINE } from '../../../../infra/tools/cost/measured.ts';
 import { replyBytes } from '../../../../infra/tools/cost/usage.ts';
-import { startTestRun, type TestRun } from '../../../support/clients/local-run.ts';
+import { shareTestRun, type TestRun } from '../../../support/clients/local-run.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 // Headers, and longer names of models.
@@ -12,7 +12,7 @@ const BESIDES_BODY = 2_000;
 let run: TestRun;
 let authorization: string;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   const { secret } = await run.createKey();
   authorization = `Bearer ${secret}`;
 });

@@ -5,14 +5,15 @@ import { SCHEDULED_LOG_BYTES } from '../../../../infra/tools/cost/assumed.ts';
 import { SCHEDULED_RUNS } from '../../../../infra/tools/cost/measured.ts';
 import { type Observer, startObserver } from '../../../bench/observer.ts';
 import { startTestRun, type TestRun } from '../../../support/clients/local-run.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 
-// The first run has the database. The observer is between it and the functions of the second run.
-let database: TestRun;
+// The observer is between the database and the functions of the run, whose own container it does not observe.
+let database: TestDatabase;
 let observer: Observer;
 let run: TestRun;
 beforeAll(async () => {
-  database = await startTestRun();
-  observer = await startObserver(database.dynamodb_endpoint, database.container_url);
+  database = await startTestDatabase();
+  observer = await startObserver(database.url, database.url);
   process.env.DYNAMODB_ENDPOINT = observer.databaseUrl;
   run = await startTestRun();
 });
