@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { type LoadHookSync, type ResolveHookSync, registerHooks, stripTypeScriptTypes } from 'node:module';
+import { type LoadHookSync, type ResolveFnOutput, type ResolveHookSync, registerHooks, stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -18,11 +18,22 @@ const suiteOf = (url: string | undefined): string | undefined => url?.split(SUIT
 
 const isOfProject = (url: string): boolean => url.startsWith(ROOT) && !url.startsWith(PACKAGES) && !url.includes('?');
 
+// Of a worker's suites, by what is imported and by whom: Node itself would search for it again for each suite.
+const resolutions = new Map<string, ResolveFnOutput>();
+const resolveOnce: ResolveHookSync = (specifier, context, next) => {
+  if (context.conditions?.includes('require')) return next(specifier, context);
+  const [parent] = context.parentURL?.split(SUITE) ?? [];
+  const key = `${specifier} ${parent}`;
+  const resolved = resolutions.get(key) ?? next(specifier, context);
+  resolutions.set(key, resolved);
+  return { ...resolved, shortCircuit: true };
+};
+
 const resolve: ResolveHookSync = (specifier, context, next) => {
   const suite = suiteOf(context.parentURL);
   if (suite === undefined) return next(specifier, context);
   if (specifier === '@jest/globals') return { url: `${GLOBALS_URL}${SUITE}${suite}`, format: 'module', shortCircuit: true };
-  const resolved = next(specifier, context);
+  const resolved = resolveOnce(specifier, context, next);
   return isOfProject(resolved.url) ? { ...resolved, url: `${resolved.url}${SUITE}${suite}` } : resolved;
 };
 
