@@ -95,6 +95,7 @@ describe('mintKey', () => {
       models: ['tiny'],
       limits: { concurrency: 8, requests_per_minute: 600 },
       budgets: { day: null, month: null, total: '2' },
+      project_id: null,
     });
   });
 

@@ -115,6 +115,19 @@ describe('a project', () => {
     expect(await list({}, otherOwner)).toEqual([]);
   });
 
+  test('is one of at most 1,000 of an organization, with archived ones', async () => {
+    const archived = await create();
+    await archiveProject(stores, next(owner), placeOf(archived));
+    const counter = { TableName: database.tables.Accounts as string, Key: { account: organization, record: 'projects' } };
+    const counted = async () => (await database.database.get(counter)).Item?.count;
+    expect(await counted()).toBe(1);
+    await database.database.put({ TableName: counter.TableName, Item: { ...counter.Key, count: 999 } });
+    await create('The last one');
+    await expect(create('One more')).rejects.toMatchObject({ status: 409, code: 'too_many_projects' });
+    expect(await counted()).toBe(1_000);
+    expect(await list()).toEqual(['The last one', 'Search']);
+  });
+
   test('can not be created for a suspended or unknown organization', async () => {
     await expect(create('x', admin, { organization: 'org_none' })).rejects.toMatchObject({ status: 404 });
   });
@@ -219,7 +232,10 @@ describe('the budgets of a project', () => {
     expect((await limiterOf(project))?.budgets).toEqual({ month: BigInt(budgets.month as string) * 1_000_000_000n });
   });
 
-  test.each([{}, { budgets: { week: '1' } }, { budgets: { month: 1 } }, { name: '' }])('are not changed by %j', (body) => {
-    expect(ProjectUpdate.safeParse(body).success).toBe(false);
-  });
+  test.each([{}, { status: 'active' }, { budgets: { week: '1' } }, { budgets: { month: 1 } }, { name: '' }])(
+    'are not changed by %j',
+    (body) => {
+      expect(ProjectUpdate.safeParse(body).success).toBe(false);
+    },
+  );
 });
