@@ -28,7 +28,10 @@ const CHANGEABLE = new Set<string>([
   'files',
   'version',
 ] satisfies (keyof Invoice)[]);
-const itemOf = ({ lines, replaced, ...invoice }: Invoice) => ({ ...invoice, packed: pack({ lines, replaced }) });
+const itemOf = ({ lines, projects, replaced, ...invoice }: Invoice) => ({
+  ...invoice,
+  packed: pack({ lines, replaced, ...(projects && { projects }) }),
+});
 const invoiceOf = ({ packed, ...row }: Record<string, unknown>): Invoice => StoredInvoice.parse({ ...row, ...unpack(packed) });
 
 // The partition of the invoices that are not issued or have no files yet.

@@ -51,6 +51,16 @@ export const InvoiceLine = z.object({
 });
 export type InvoiceLine = z.output<typeof InvoiceLine>;
 
+/** The requests of the API keys of a project, among those that an invoice charges. */
+export const ProjectCharge = z.object({
+  /** Null: of API keys in no project. */
+  project_id: z.string().nullable(),
+  requests: z.int(),
+  /** Negative if corrections credit more than is charged. */
+  amount_nanos: Nanos,
+});
+export type ProjectCharge = z.output<typeof ProjectCharge>;
+
 export const InvoiceState = z.enum(['draft', 'issued', 'paid', 'void']);
 export type InvoiceState = z.infer<typeof InvoiceState>;
 
@@ -94,6 +104,11 @@ export const Invoice = z.object({
   /** Text that the law demands, such as about VAT. Invoices of release 0.1.0 lack it, and drafts have none yet. */
   note: z.string().nullable().optional(),
   lines: z.array(InvoiceLine),
+  /**
+   * The annex: the charges for models by project, with corrections, before credit and taxes. They add up to the lines
+   * of models. None if no request was in a project. Invoices of release 0.1.0 lack it.
+   */
+  projects: z.array(ProjectCharge).optional(),
   /**
    * The sum of all lines except taxes and rounding; the taxes; and the sum of all lines, which is whole cents and at
    * least 0.

@@ -4,6 +4,7 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
 import { addGroup, type ChargeGroup, type ChargeGroups, gpuGroup, usageGroup } from './charge-group.ts';
 import type { Source } from './day-file.ts';
+import { addProject, type ProjectSum, type ProjectSums, projectOfUsage } from './project-sums.ts';
 
 // Lines are compressed in chunks, so that a day with millions of events needs little memory.
 const CHUNK_CHARACTERS = 1024 * 1024;
@@ -13,19 +14,24 @@ export interface CountedEvent {
   id: string;
   atMs: number;
   group: ChargeGroup;
+  /** Undefined for GPU time, which is in no project. */
+  project?: ProjectSum;
 }
 
 export const countUsage = (event: UsageEvent): CountedEvent => ({
   id: event.request_id,
   atMs: event.admitted_at,
   group: usageGroup(event),
+  project: projectOfUsage(event),
 });
 export const countGpu = (event: GpuEvent): CountedEvent => ({ id: event.id, atMs: event.started_at, group: gpuGroup(event) });
 
-const lineOf = (source: string, { id, atMs, group }: CountedEvent): string => {
+const lineOf = (source: string, { id, atMs, group, project: of }: CountedEvent): string => {
   const names = [group.model, group.deployment, group.deployment_name, group.instance_type, group.price_version, group.rerate_from];
   const sums = [group.prompt_tokens, group.cached_tokens, group.completion_tokens, group.instance_seconds];
-  return JSON.stringify([source, id, atMs, ...names, ...[...sums, group.cost_nanos, group.prepaid_nanos].map(String)]);
+  // Lines of events without a project are as release 0.1.0 wrote them.
+  const project = of?.project == null ? [] : [of.project];
+  return JSON.stringify([source, id, atMs, ...names, ...[...sums, group.cost_nanos, group.prepaid_nanos].map(String), ...project]);
 };
 
 /** A counted event, in the form that verification compares. */
@@ -36,7 +42,7 @@ export interface CountedLine {
 }
 
 /** Adds up the events of an API key or deployment on a day, one after the other, and collects their lines. */
-export const createSourceCount = (source: string, groups: ChargeGroups) => {
+export const createSourceCount = (source: string, groups: ChargeGroups, projects: ProjectSums) => {
   const hash = createHash('sha256');
   const compressed: Uint8Array[] = [];
   let text = '';
@@ -54,6 +60,7 @@ export const createSourceCount = (source: string, groups: ChargeGroups) => {
       text += `${line}\n`;
       if (text.length >= CHUNK_CHARACTERS) compress();
       addGroup(groups, counted.group);
+      if (counted.project) addProject(projects, counted.project);
       sums.events++;
       sums.cost_nanos += counted.group.cost_nanos;
       sums.prepaid_nanos += counted.group.prepaid_nanos;

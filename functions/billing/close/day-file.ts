@@ -3,6 +3,7 @@ import { type BilledDay, billedFileKey } from '../../../shared/billing/billed-mo
 import { type BillingFiles, getFile, putFile, sha256Of } from '../../../shared/billing/billing-files.ts';
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
 import { ChargeGroup } from './charge-group.ts';
+import { ProjectSum } from './project-sums.ts';
 
 /** The events of an API key or a deployment on a day. */
 export const Source = z.object({
@@ -23,6 +24,8 @@ export const DayFile = z.object({
   day: z.string(),
   /** The groups that invoices charge. */
   groups: z.array(ChargeGroup),
+  /** The sums of requests by project; absent if none of them was in a project. */
+  projects: z.array(ProjectSum).optional(),
   /** The API keys and deployments, in the order of their ids. */
   sources: z.array(Source),
   /** The file that lists each counted event: compressed lines of JSON. */
@@ -49,7 +52,7 @@ const sumOf = (groups: readonly ChargeGroup[], name: 'cost_nanos' | 'instance_se
  * storing the same content again changes nothing.
  */
 export const storeDay = async (files: BillingFiles, read: DayRead): Promise<BilledDay> => {
-  const { organization, day, groups, sources } = read;
+  const { organization, day, groups, projects = [], sources } = read;
   const usage = groups.filter(({ deployment }) => deployment === null);
   const gpu = groups.filter(({ deployment }) => deployment !== null);
   const sums = {
@@ -61,7 +64,7 @@ export const storeDay = async (files: BillingFiles, read: DayRead): Promise<Bill
   if (sources.length === 0) return { ...sums, sha256: null };
   const hash = sha256Of(read.counted);
   const counted = await putFile(files, countedKey(organization, day, hash), read.counted, 'application/gzip');
-  const content = Buffer.from(canonicalJson({ organization, day, groups, sources, counted }));
+  const content = Buffer.from(canonicalJson({ organization, day, groups, ...(projects.length > 0 && { projects }), sources, counted }));
   const sha256 = sha256Of(content);
   await files.put(billedFileKey(organization, monthOfDay(day), sha256), content, 'application/json');
   return { ...sums, sha256 };

@@ -9,8 +9,9 @@ import { buyerParty, sellerParty } from '../../../shared/billing/parties.ts';
 import type { PriceStores } from '../prices/price-versions.ts';
 import { chargeLines, composeInvoice } from './compose-invoice.ts';
 import { loadDay } from './day-file.ts';
-import { groupsByMonth, type Inputs } from './inputs.ts';
+import { chargesOf, type Inputs } from './inputs.ts';
 import { createInvoicePrices, readPrices } from './invoice-prices.ts';
+import { toProjectCharge } from './project-sums.ts';
 import { type CoverageDependencies, type InvoiceCoverage, readCoverage } from './read-coverage.ts';
 import type { Taxes } from './taxes.ts';
 
@@ -81,13 +82,13 @@ const replacedOf = (months: InvoiceCoverage['months'], month: string): ReplacedM
 export const draftInvoice = async (deps: DraftDependencies, wanted: InvoiceToDraft): Promise<Draft> => {
   const { organization, month, invoice, state } = wanted;
   const { days, months } = await readCoverage(deps, wanted);
-  const groups = await groupsByMonth(days, (day, read) => loadDay(deps.files, organization, day, read));
+  const { groups, projects } = await chargesOf(days, (day, read) => loadDay(deps.files, organization, day, read));
   const prices = await readPrices(deps, organization, [...groups.values()].flat());
   const carriedNanos = state.carried_forward_nanos;
   const charges = chargeLines({ month, groups, prices: createInvoicePrices(prices), carriedNanos });
   if (charges.length === 0) return { invoice: undefined, months };
 
-  const blank = { ...(await blankInvoice(deps, wanted)), replaced: replacedOf(months, month) };
+  const blank = { ...(await blankInvoice(deps, wanted)), projects: projects.map(toProjectCharge), replaced: replacedOf(months, month) };
   const untaxed: Invoice = { ...blank, ...composeInvoice(month, charges, []) };
   const taxes = untaxed.subtotal_nanos > 0n ? await deps.taxes(untaxed) : [];
   const inputs: Inputs = { invoice, organization, month, days, prices, carried_forward_nanos: carriedNanos, taxes };

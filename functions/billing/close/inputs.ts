@@ -3,6 +3,7 @@ import type { BilledDay } from '../../../shared/billing/billed-month.ts';
 import { addGroup, type ChargeGroup, type ChargeGroups, listGroups } from './charge-group.ts';
 import type { DayFile } from './day-file.ts';
 import { Prices } from './invoice-prices.ts';
+import { addProject, listProjects, type ProjectSum, type ProjectSums, projectsOf } from './project-sums.ts';
 
 const Amount = z
   .string()
@@ -35,14 +36,26 @@ export const monthOfDay = (day: string): string => day.slice(0, 7);
 /** Loads the file of a day; undefined if it had no events. */
 export type LoadDay = (day: string, read: Pick<BilledDay, 'sha256'>) => Promise<DayFile | undefined>;
 
-/** The groups of the days by month: the events that were read, less those billed before. */
-export const groupsByMonth = async (days: readonly InputDay[], load: LoadDay): Promise<Map<string, ChargeGroup[]>> => {
+/** The charges of some days: the events that were read, less those billed before. */
+export interface ChargesOfDays {
+  /** By month. */
+  groups: Map<string, ChargeGroup[]>;
+  /** None if no request was in a project. */
+  projects: ProjectSum[];
+}
+
+/** Adds up the charges of days from their files. */
+export const chargesOf = async (days: readonly InputDay[], load: LoadDay): Promise<ChargesOfDays> => {
   const months = new Map<string, ChargeGroups>();
+  const projects: ProjectSums = new Map();
   for (const { day, before, read } of days) {
     const groups: ChargeGroups = months.get(monthOfDay(day)) ?? new Map();
     months.set(monthOfDay(day), groups);
-    for (const group of (await load(day, { sha256: read }))?.groups ?? []) addGroup(groups, group);
-    for (const group of (await load(day, { sha256: before }))?.groups ?? []) addGroup(groups, group, -1);
+    for (const [sha256, sign] of [[read, 1] as const, [before, -1] as const]) {
+      const file = await load(day, { sha256 });
+      for (const group of file?.groups ?? []) addGroup(groups, group, sign);
+      for (const sum of file ? projectsOf(file) : []) addProject(projects, sum, sign);
+    }
   }
-  return new Map([...months].map(([month, groups]) => [month, listGroups(groups)]));
+  return { groups: new Map([...months].map(([month, groups]) => [month, listGroups(groups)])), projects: listProjects(projects) };
 };

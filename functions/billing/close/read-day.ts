@@ -2,13 +2,14 @@ import { inParallel } from '../../../shared/database/in-parallel.ts';
 import { addGroup, type ChargeGroups, listGroups } from './charge-group.ts';
 import { createSourceCount } from './counted-events.ts';
 import type { DayRead } from './day-file.ts';
+import { addProject, listProjects, type ProjectSums, projectsOf } from './project-sums.ts';
 import type { EventSource } from './sources.ts';
 
 /** The invocation ended before everything was read. */
 export class OutOfTime extends Error {}
 
 /** The part of a day that an earlier invocation read. */
-export interface ReadBefore extends Pick<DayRead, 'groups' | 'sources' | 'counted'> {
+export interface ReadBefore extends Pick<DayRead, 'groups' | 'projects' | 'sources' | 'counted'> {
   /** The id of the last source that was read. */
   after: string;
   /** The number of sources that were read, including those without events. */
@@ -23,7 +24,7 @@ interface DayReading extends DayRead {
   failures: unknown[];
 }
 
-type SourceRead = { groups: ChargeGroups; end: ReturnType<ReturnType<typeof createSourceCount>['end']> };
+type SourceRead = { groups: ChargeGroups; projects: ProjectSums; end: ReturnType<ReturnType<typeof createSourceCount>['end']> };
 
 const firstOf = (reads: readonly (SourceRead | undefined)[]): SourceRead[] => {
   const missing = reads.indexOf(undefined);
@@ -47,21 +48,25 @@ export const readDay = async (
   const reads: (SourceRead | undefined)[] = left.map(() => undefined);
   const failures = await inParallel([...left.entries()], parallel, async ([i, source]) => {
     if (!hasTime()) throw new OutOfTime();
-    const groups: ChargeGroups = new Map();
-    const count = createSourceCount(source.id, groups);
+    const [groups, projects]: [ChargeGroups, ProjectSums] = [new Map(), new Map()];
+    const count = createSourceCount(source.id, groups, projects);
     await source.count(count.add);
-    reads[i] = { groups, end: count.end() };
+    reads[i] = { groups, projects, end: count.end() };
   });
 
   const done = firstOf(reads);
   const groups: ChargeGroups = new Map();
   for (const group of before?.groups ?? []) addGroup(groups, group);
   for (const source of done) for (const group of source.groups.values()) addGroup(groups, group);
+  const projects: ProjectSums = new Map();
+  for (const sum of before ? projectsOf(before) : []) addProject(projects, sum);
+  for (const source of done) for (const sum of source.projects.values()) addProject(projects, sum);
   const counted = done.flatMap(({ end }) => end ?? []);
   return {
     organization,
     day,
     groups: listGroups(groups),
+    projects: listProjects(projects),
     sources: [...(before?.sources ?? []), ...counted.map(({ source }) => source)],
     counted: Buffer.concat([...(before ? [before.counted] : []), ...counted.flatMap(({ compressed }) => compressed)]),
     after: left[done.length - 1]?.id ?? after,

@@ -30,7 +30,14 @@ export interface Reading {
 const openPart = async ({ files }: ReadDependencies, { organization }: Reading, day: string, part: PartOfDay): Promise<ReadBefore> => {
   const file = await loadDay(files, organization, day, part);
   const counted = file ? await getFile(files, file.counted) : Buffer.alloc(0);
-  return { groups: file?.groups ?? [], sources: file?.sources ?? [], counted, after: part.after, read: part.sources };
+  return {
+    groups: file?.groups ?? [],
+    projects: file?.projects,
+    sources: file?.sources ?? [],
+    counted,
+    after: part.after,
+    read: part.sources,
+  };
 };
 
 // Another function may have stored the day for the same reader before.

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
-import type { CreditNote, InvoiceLine } from '../../../shared/billing/invoice.ts';
+import type { CreditNote, InvoiceLine, ProjectCharge } from '../../../shared/billing/invoice.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { IssuedInvoice } from '../focus/invoice-detail.ts';
@@ -19,6 +19,8 @@ const lineOf = ({ quantity, unit_price_nanos, amount_nanos, ...line }: InvoiceLi
   unit_price: unit_price_nanos === null ? null : dollarsOf(unit_price_nanos),
   amount: dollarsOf(amount_nanos),
 });
+
+const projectOf = ({ amount_nanos, ...project }: ProjectCharge) => ({ ...project, amount: dollarsOf(amount_nanos) });
 
 /**
  * The JSON of an issued invoice, which never changes: as the control plane returns it, without its state and files.
@@ -41,6 +43,7 @@ export const invoiceJson = (invoice: IssuedInvoice): string => {
     payment_instructions: invoice.payment_instructions,
     note: invoice.note,
     lines: lines.map(lineOf),
+    projects: (invoice.projects ?? []).map(projectOf),
     subtotal: dollarsOf(invoice.subtotal_nanos),
     tax: dollarsOf(invoice.tax_nanos),
     total: dollarsOf(invoice.total_nanos),

@@ -3,6 +3,7 @@ import { type IssuedInvoice, termsOf } from '../focus/invoice-detail.ts';
 import { putHead, putNote, putTotal } from './document-head.ts';
 import type { Fonts } from './fonts.ts';
 import { amountText, dateText, decimalsOf, monthText, periodText, quantityText, unitPriceText } from './format-values.ts';
+import { type Annex, annexOf } from './invoice-annex.ts';
 import { sectionsOf } from './invoice-sections.ts';
 import { type Total, totalsOf } from './invoice-totals.ts';
 import { createPdfWriter, type PdfWriter } from './pdf-writer.ts';
@@ -29,7 +30,7 @@ interface Columns {
 const widthOf = (pdf: PdfWriter, texts: readonly string[]): number =>
   Math.max(NUMBER_WIDTH, ...texts.map((text) => Math.ceil(pdf.widthOf(text) + 1)));
 
-const columnsOf = (pdf: PdfWriter, { lines, currency_symbol }: IssuedInvoice, totals: readonly Total[]): Columns => {
+const columnsOf = (pdf: PdfWriter, { lines, currency_symbol }: IssuedInvoice, totals: readonly Pick<Total, 'nanos'>[]): Columns => {
   const amounts = [...lines.map(({ amount_nanos }) => amount_nanos), ...totals.map(({ nanos }) => nanos)];
   const decimals = decimalsOf(amounts);
   const printed = (nanos: bigint): string => amountText(nanos, currency_symbol, decimals);
@@ -102,6 +103,32 @@ const putTotals = (pdf: PdfWriter, columns: Columns, invoice: IssuedInvoice, tot
   pdf.skip(14);
 };
 
+const putAnnexHeads = (pdf: PdfWriter, columns: Columns): void => {
+  pdf.put('Project', 0, pdf.y(), columns.descriptionWidth, SMALL);
+  pdf.put('Requests', columns.quantity, pdf.y(), columns.quantityWidth, { ...SMALL, ...RIGHT });
+  pdf.put('Amount', columns.amount, pdf.y(), columns.amountWidth, { ...SMALL, ...RIGHT });
+  pdf.skip(14);
+  pdf.rule();
+  pdf.skip(7);
+};
+
+const putAnnex = (pdf: PdfWriter, columns: Columns, { rows, totals }: Annex, invoice: IssuedInvoice): void => {
+  pdf.need(80);
+  pdf.skip(10);
+  pdf.put('Annex: models by project', 0, pdf.y(), pdf.width(), { weight: 'bold' });
+  pdf.skip(18);
+  pdf.repeat(() => putAnnexHeads(pdf, columns));
+  for (const { label, requests, nanos } of rows) {
+    pdf.need(TOTAL_HEIGHT);
+    pdf.put(label, 0, pdf.y(), columns.descriptionWidth);
+    pdf.put(requests, columns.quantity, pdf.y(), columns.quantityWidth, RIGHT);
+    pdf.put(columns.amountText(nanos), columns.amount, pdf.y(), columns.amountWidth, RIGHT);
+    pdf.skip(TOTAL_HEIGHT);
+  }
+  pdf.repeat(undefined);
+  putTotals(pdf, columns, invoice, totals);
+};
+
 const paymentText = ({ total_nanos, currency, currency_symbol, due_at }: IssuedInvoice): string => {
   const amount = `${amountText(total_nanos, currency_symbol)} ${currency}`;
   if (total_nanos === 0n) return `${amount}, nothing to pay`;
@@ -138,7 +165,8 @@ export const invoicePdf = async (fonts: Fonts, invoice: IssuedInvoice): Promise<
   pdf.skip(pdf.put(paymentText(invoice), 0, pdf.y(), pdf.width(), { size: 14, weight: 'bold' }));
   pdf.skip(16);
   const totals = totalsOf(invoice);
-  const columns = columnsOf(pdf, invoice, totals);
+  const annex = annexOf(invoice);
+  const columns = columnsOf(pdf, invoice, [...totals, ...(annex?.rows ?? []), ...(annex?.totals ?? [])]);
   putLines(pdf, columns, invoice);
   putTotals(pdf, columns, invoice, totals);
   if (invoice.note) putNote(pdf, 'Note', invoice.note);
@@ -146,5 +174,6 @@ export const invoicePdf = async (fonts: Fonts, invoice: IssuedInvoice): Promise<
   if (invoice.carried_forward_nanos !== 0n)
     putNote(pdf, 'Carried forward', `${amountText(-invoice.carried_forward_nanos, symbol)} is deducted from the next invoice.`);
   putNote(pdf, 'SHA-256 of the inputs of this invoice', invoice.inputs_sha256);
+  if (annex) putAnnex(pdf, columns, annex, invoice);
   return pdf.end();
 };

@@ -1,6 +1,7 @@
 import { type ChargeGroup, type ChargeGroups, listGroups } from '../../../functions/billing/close/charge-group.ts';
 import { createSourceCount, readCounted } from '../../../functions/billing/close/counted-events.ts';
 import type { DayFile } from '../../../functions/billing/close/day-file.ts';
+import { listProjects, type ProjectSum, type ProjectSums } from '../../../functions/billing/close/project-sums.ts';
 import type { EventSource } from '../../../functions/billing/close/sources.ts';
 import { type BillingFiles, getFile } from '../../../shared/billing/billing-files.ts';
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
@@ -19,6 +20,7 @@ export interface UncountedEvent {
 /** A day's counted events as they are now. */
 export interface VerifiedDay {
   groups: ChargeGroup[];
+  projects: ProjectSum[];
   /** The number of events that were counted. */
   events: number;
   /** Sentences. */
@@ -54,11 +56,12 @@ export const verifyDay = async (
   const billed = new Map(file?.sources.map((source) => [source.id, source]));
   const readers = new Map(sources.map((source) => [source.id, source]));
   const groups: ChargeGroups = new Map();
-  const result: VerifiedDay = { groups: [], events: 0, differences: [], uncounted: [] };
+  const projects: ProjectSums = new Map();
+  const result: VerifiedDay = { groups: [], projects: [], events: 0, differences: [], uncounted: [] };
 
   const failures = await inParallel([...new Set([...readers.keys(), ...counted.keys()])].sort(), SOURCES_AT_ONCE, async (source) => {
     const lines = counted.get(source) ?? new Map<string, string>();
-    const count = createSourceCount(source, groups);
+    const count = createSourceCount(source, groups, projects);
     const foundIds = new Set<string>();
     await readers.get(source)?.count((event) => {
       const line = lines.get(event.id);
@@ -77,7 +80,11 @@ export const verifyDay = async (
   });
   throwFailures(failures);
   result.groups = listGroups(groups);
-  if (result.differences.length === 0 && canonicalJson(result.groups) !== canonicalJson(file?.groups ?? []))
+  result.projects = listProjects(projects);
+  const isSame =
+    canonicalJson(result.groups) === canonicalJson(file?.groups ?? []) &&
+    canonicalJson(result.projects) === canonicalJson(file?.projects ?? []);
+  if (result.differences.length === 0 && !isSame)
     result.differences.push(`${day}: the events add up to other sums than the file of the day has.`);
   return result;
 };

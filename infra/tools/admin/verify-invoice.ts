@@ -3,12 +3,13 @@ import { chargeLines, composeInvoice } from '../../../functions/billing/close/co
 import { type DayFile, loadDay } from '../../../functions/billing/close/day-file.ts';
 import { Inputs, monthOfDay } from '../../../functions/billing/close/inputs.ts';
 import { createInvoicePrices } from '../../../functions/billing/close/invoice-prices.ts';
+import { addProject, listProjects, type ProjectSums, projectsOf, toProjectCharge } from '../../../functions/billing/close/project-sums.ts';
 import { openSources, type SourceDependencies } from '../../../functions/billing/close/sources.ts';
 import type { BilledMonth } from '../../../shared/billing/billed-month.ts';
 import type { BilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import { type BillingFiles, getFile } from '../../../shared/billing/billing-files.ts';
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
-import type { Invoice, InvoiceLine } from '../../../shared/billing/invoice.ts';
+import type { Invoice, InvoiceLine, ProjectCharge } from '../../../shared/billing/invoice.ts';
 import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { countedLines, type UncountedEvent, type VerifiedDay, verifyDay } from './verify-day.ts';
@@ -61,6 +62,19 @@ const compareLines = (billed: readonly InvoiceLine[], derived: readonly InvoiceL
   });
 };
 
+// Invoices of release 0.1.0 have no annex.
+const compareProjects = (billed: readonly ProjectCharge[] | undefined, derived: readonly ProjectCharge[]): string[] => {
+  if (billed === undefined) return [];
+  const [ofInvoice, ofEvents] = [billed, derived].map((all) => new Map(all.map((each) => [each.project_id, each])));
+  return [...new Set([...billed, ...derived].map(({ project_id }) => project_id))].flatMap((id) => {
+    const [one, other] = [ofInvoice?.get(id), ofEvents?.get(id)];
+    if (canonicalJson(one) === canonicalJson(other)) return [];
+    const words = (charge: ProjectCharge | undefined) =>
+      charge ? `${charge.requests} requests and $${dollarsOf(charge.amount_nanos)}` : 'nothing';
+    return [`Annex, ${id ?? 'no project'}: the invoice has ${words(one)}, the events give ${words(other)}.`];
+  });
+};
+
 const SUMS = ['subtotal_nanos', 'tax_nanos', 'total_nanos', 'carried_forward_nanos'] as const;
 
 // Throws if the file was changed or belongs to another invoice.
@@ -110,6 +124,7 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
     inputs.days.map(({ day }) => day),
   );
   const groups = new Map<string, ChargeGroups>();
+  const projects: ProjectSums = new Map();
   const verified: VerifiedDay[] = [];
   for (const { day, before, read } of inputs.days) {
     const now = await verifyDay(deps.files, day, await load(day, read), sourcesOf(day));
@@ -117,7 +132,11 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
     const ofMonth: ChargeGroups = groups.get(monthOfDay(day)) ?? new Map();
     groups.set(monthOfDay(day), ofMonth);
     for (const group of now.groups) addGroup(ofMonth, group);
-    for (const group of (await load(day, before))?.groups ?? []) addGroup(ofMonth, group, -1);
+    for (const sum of projectsOf({ groups: now.groups, projects: now.projects.length > 0 ? now.projects : undefined }))
+      addProject(projects, sum);
+    const earlier = await load(day, before);
+    for (const group of earlier?.groups ?? []) addGroup(ofMonth, group, -1);
+    for (const sum of earlier ? projectsOf(earlier) : []) addProject(projects, sum, -1);
   }
   const listed = new Map([...groups].map(([each, ofMonth]) => [each, listGroups(ofMonth)]));
   const { prices, carried_forward_nanos: carriedNanos, taxes } = inputs;
@@ -130,6 +149,7 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
     differences: [
       ...verified.flatMap(({ differences }) => differences),
       ...compareLines(invoice.lines, derived.lines),
+      ...compareProjects(invoice.projects, listProjects(projects).map(toProjectCharge)),
       ...SUMS.filter((name) => invoice[name] !== derived[name]).map(
         (name) => `${name}: the invoice has $${dollarsOf(invoice[name])}, the events give $${dollarsOf(derived[name])}.`,
       ),

@@ -36,6 +36,12 @@ const Line = z.object({
   amount: amount('What the line charges; negative for a credit.'),
 });
 
+const Project = z.object({
+  project_id: z.string().nullable().meta({ description: 'The project in which the requests were admitted; null: none.' }),
+  requests: z.int(),
+  amount: amount('The cost of these requests.'),
+});
+
 export const FileResource = z.object({ format: FileFormat, sha256: z.string(), bytes: z.int() });
 
 /** An invoice without its lines, as in lists. */
@@ -74,7 +80,13 @@ export const InvoiceSummary = z.object({
 export type InvoiceSummary = z.infer<typeof InvoiceSummary>;
 
 /** An invoice on the wire. */
-export const InvoiceResource = InvoiceSummary.extend({ lines: z.array(Line) });
+export const InvoiceResource = InvoiceSummary.extend({
+  lines: z.array(Line),
+  projects: z.array(Project).meta({
+    description:
+      'The annex: what API keys in each project used of models, with corrections, before credit and taxes; last, what keys in no project used. The amounts add up to the lines of models. Empty if no request was in a project.',
+  }),
+});
 export type InvoiceResource = z.infer<typeof InvoiceResource>;
 
 const secondsOf = (ms: number): number => Math.floor(ms / SECOND_MS);
@@ -130,4 +142,8 @@ export const toSummary = (invoice: Invoice): InvoiceSummary => ({
 });
 
 /** Converts an invoice to the wire. */
-export const toInvoiceResource = (invoice: Invoice): InvoiceResource => ({ ...toSummary(invoice), lines: invoice.lines.map(toLine) });
+export const toInvoiceResource = (invoice: Invoice): InvoiceResource => ({
+  ...toSummary(invoice),
+  lines: invoice.lines.map(toLine),
+  projects: (invoice.projects ?? []).map(({ amount_nanos, ...project }) => ({ ...project, amount: dollarsOf(amount_nanos) })),
+});

@@ -44,6 +44,7 @@ const Step = fc.oneof(
       cost: Cost,
       version: fc.constantFrom('price_1', 'price_2', 'price_gone', null),
       isPrepaid: fc.boolean(),
+      project: fc.constantFrom('prj_1', 'prj_2', undefined, undefined),
     }),
   },
   {
@@ -64,6 +65,7 @@ const Step = fc.oneof(
 type Step = typeof Step extends fc.Arbitrary<infer Value> ? Value : never;
 
 const isUsage = ({ kind }: InvoiceLine): boolean => !['carried_forward', 'tax', 'rounding'].includes(kind);
+const isOfModel = (line: InvoiceLine): boolean => isUsage(line) && line.kind !== 'prepaid_credit' && line.deployment === null;
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
 const amountsOf = (lines: readonly InvoiceLine[]): bigint => sum(lines.map(({ amount_nanos }) => amount_nanos));
 
@@ -74,12 +76,16 @@ const createScenario = async () => {
   const events: UsageEvent[] = [];
   // The cost of each event, without prepaid ones.
   const payable: { month: string; nanos: bigint }[] = [];
+  // Of the requests only, before credit.
+  const charged: { month: string; project: string | null; requests: number; nanos: bigint }[] = [];
   let closed: string | undefined;
   let gpuStarts = 0;
 
   const store = async (event: UsageEvent): Promise<void> => {
     events.push(await closing.addUsage(event));
-    payable.push({ month: new Date(event.admitted_at).toISOString().slice(0, 7), nanos: event.is_prepaid ? 0n : event.cost_nanos });
+    const month = new Date(event.admitted_at).toISOString().slice(0, 7);
+    payable.push({ month, nanos: event.is_prepaid ? 0n : event.cost_nanos });
+    charged.push({ month, project: event.project_id ?? null, requests: event.rerate ? 0 : 1, nanos: event.cost_nanos });
   };
   const atOf = ({ month, day, minute }: { month: string; day: number; minute: number }): number =>
     Date.parse(`${month}-0${day}`) + minute * 60_000;
@@ -132,6 +138,7 @@ const createScenario = async () => {
           completion_tokens,
           cost_nanos: step.cost,
           price_version: step.version,
+          ...(step.project && { project_id: step.project }),
           ...(step.isPrepaid && { is_prepaid: true as const }),
         });
       }
@@ -166,6 +173,31 @@ const createScenario = async () => {
       expect(sum(all.map(({ total_nanos }) => total_nanos)) + carried_forward_nanos).toBe(counted + rounded);
     },
 
+    /** The annexes of all invoices add up to the costs of each project, and each annex to the lines of models. */
+    checkProjects: async (): Promise<void> => {
+      const annexes = (await invoices()).flatMap(({ state, lines, projects = [] }) => {
+        if (state === 'void') return [];
+        const ofModels = amountsOf(lines.filter(isOfModel));
+        if (projects.length === 0) return [{ project_id: null, requests: 0, amount_nanos: ofModels }];
+        expect(sum(projects.map(({ amount_nanos }) => amount_nanos))).toBe(ofModels);
+        expect(projects.slice(0, -1).every(({ project_id }) => project_id !== null)).toBe(true);
+        return projects;
+      });
+      const counted = charged.filter(({ month }) => closed !== undefined && month <= closed);
+      for (const project of ['prj_1', 'prj_2', null]) {
+        const own = annexes.filter(({ project_id }) => project_id === project);
+        const expected = counted.filter((each) => each.project === project);
+        expect({ project, nanos: sum(own.map(({ amount_nanos }) => amount_nanos)) }).toEqual({
+          project,
+          nanos: sum(expected.map(({ nanos }) => nanos)),
+        });
+        if (project === null) continue;
+        expect(own.reduce((total, { requests }) => total + requests, 0)).toBe(
+          expected.reduce((total, { requests }) => total + requests, 0),
+        );
+      }
+    },
+
     closeRest: async (): Promise<void> => {
       // The month after the last one bills late usage.
       while (closed === undefined || closed < '2026-12') await closeNext();
@@ -193,6 +225,7 @@ test('bills the exact cost of all counted events once, in whatever order months 
       for (const step of steps) await scenario.run(step);
       await scenario.closeRest();
       await scenario.check();
+      await scenario.checkProjects();
     }),
     { numRuns: 12, endOnFailure: true },
   );

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import type { CloseDependencies } from '../../../../functions/billing/close/close-month.ts';
 import { OutOfTime } from '../../../../functions/billing/close/read-day.ts';
 import { readDays } from '../../../../functions/billing/close/read-days.ts';
+import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { addEvent, noTotals } from '../../../../shared/usage/totals.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { startBillingFiles, type TestBillingFiles } from '../../../support/fixtures/billing-files.ts';
@@ -44,7 +45,8 @@ const counting = (process: Partial<CloseDependencies> = {}): CloseDependencies =
 const read = (days: string[] = [DAY], process: Partial<CloseDependencies> = {}) =>
   readDays(counting(process), { organization, reader: 'inv_1', days });
 
-const use = (key_id: string, admitted_at: number, shards = 1) => closing.addUsage({ key_id, org_id: organization, admitted_at }, shards);
+const use = (key_id: string, admitted_at: number, shards = 1, facts: Partial<UsageEvent> = {}) =>
+  closing.addUsage({ key_id, org_id: organization, admitted_at, ...facts }, shards);
 
 describe('readDays', () => {
   test('queries no events before a key’s creation or after its last use', async () => {
@@ -112,7 +114,7 @@ describe('readDays, if a day does not fit one invocation', () => {
     for (let i = 0; i < 40; i++) {
       const key = await closing.addKey(organization, { createdMs: at('10:02:00') + i, lastUsedMs: at('10:07:00') });
       keys.push(key);
-      if (i % 2 === 0) await use(key, at('10:05:00'));
+      if (i % 2 === 0) await use(key, at('10:05:00'), 1, i % 4 === 0 ? { project_id: 'prj_1' } : {});
     }
     const whole = await readDays(counting(), { organization, reader: 'inv_whole', days: [DAY] });
     queries.clear();

@@ -56,6 +56,34 @@ describe('the amounts of a printed invoice', () => {
     ]);
   });
 
+  test('are repeated by project in an annex, whose sums lead to the total due', async () => {
+    const lines = [
+      lineWith({ kind: 'tokens', description: 'small', amount_nanos: 1_500_000_000n }),
+      lineWith({ kind: 'gpu_time', description: 'GPU time', deployment: 'dep_1', amount_nanos: 250_000_000n }),
+      lineWith({ kind: 'prepaid_credit', description: 'Paid from prepaid credit', amount_nanos: -500_000_000n }),
+    ];
+    const projects = [
+      { project_id: 'prj_VbdBUPc4RtYvB8fK2m', requests: 1_234, amount_nanos: 1_000_000_001n },
+      { project_id: null, requests: 5, amount_nanos: 499_999_999n },
+    ];
+    const rows = rowsOf(await printed(lines, { projects }));
+    const from = rows.findIndex(([label]) => label === 'Annex: models by project');
+    expect(rows.slice(from + 1, from + 8)).toEqual([
+      ['Project', 'Requests', 'Amount'],
+      ['prj_VbdBUPc4RtYvB8fK2m', '1,234', '€1.000000001'],
+      ['No project', '5', '€0.499999999'],
+      ['Models', '€1.500000000'],
+      ['Deployments, which are in no project', '€0.250000000'],
+      ['Credit', '−€0.500000000'],
+      ['Total due (EUR)', '€1.25'],
+    ]);
+    expect(JSON.parse(invoiceJson(invoiceWith(lines, { projects }))).projects).toEqual([
+      { project_id: 'prj_VbdBUPc4RtYvB8fK2m', requests: 1_234, amount: '1.000000001' },
+      { project_id: null, requests: 5, amount: '0.499999999' },
+    ]);
+    expect(rowsOf(await printed(lines)).flat()).not.toContain('Annex: models by project');
+  });
+
   test('list credit and its corrections after all charges', async () => {
     const correction = { month: '2026-09', is_correction: true };
     const rows = rowsOf(

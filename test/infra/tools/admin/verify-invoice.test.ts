@@ -72,6 +72,30 @@ afterEach(() => {
 });
 
 describe('the verification of an invoice', () => {
+  test('derives the annex by project again, and names a project that differs', async () => {
+    const key_id = await closing.addKey(organization, { lastUsedMs: Date.parse('2026-11-03T13:00:00Z') });
+    await usage('2026-11-03', { key_id, project_id: 'prj_1', cost_nanos: 7n });
+    await usage('2026-11-03', { key_id, cost_nanos: 5n });
+    await usage(DAY, { project_id: 'prj_2', cost_nanos: 3n });
+    await close('2026-11');
+    const { id, lines, projects, replaced } = await invoiceOf('2026-11');
+    expect(projects).toEqual([
+      { project_id: 'prj_1', requests: 1, amount_nanos: 7n },
+      { project_id: 'prj_2', requests: 1, amount_nanos: 3n },
+      { project_id: null, requests: 1, amount_nanos: 5n },
+    ]);
+    expect((await verify('2026-11')).differences).toEqual([]);
+    await database.database.update({
+      TableName: database.tables.Billing as string,
+      Key: { account: id, record: 'invoice' },
+      UpdateExpression: 'SET packed = :packed',
+      ExpressionAttributeValues: { ':packed': pack({ lines, projects: projects?.slice(1), replaced }) },
+    });
+    expect((await verify('2026-11')).differences).toEqual([
+      'Annex, prj_1: the invoice has nothing, the events give 1 requests and $0.000000007.',
+    ]);
+  });
+
   test('says equal if its events give the same lines', async () => {
     const verification = await verify();
     expect(verification).toMatchObject({ events: 3, differences: [], late: [] });
