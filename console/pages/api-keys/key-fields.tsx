@@ -78,7 +78,8 @@ const UserLimitFields = ({ draft, onChange }: Pick<KeyFieldsProps, 'draft' | 'on
         ))}
       </ShortFields>
       <Note>
-        An end user is the <code>user</code> of a request, or its header X-User-Id. A user who exceeds a limit gets a 429; all others go on.
+        An end user is the <code>user</code> of a request, or its header X-User-Id. Requests without one get a 400. A user who exceeds a
+        limit gets a 429; all others go on.
       </Note>
     </Stack>
   );

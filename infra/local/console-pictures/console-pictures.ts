@@ -32,6 +32,8 @@ export const PICTURES: readonly ConsolePicture[] = [
   { name: 'first-steps', path: () => '/', user: 'member', shows: 'First steps' },
   { name: 'home', path: () => '/', user: 'owner', shows: 'Cost this month' },
   { name: 'api-keys', path: () => '/api-keys', user: 'owner', shows: 'nightly batch' },
+  { name: 'projects', path: () => '/projects', user: 'owner', shows: 'Support assistant' },
+  { name: 'alias', path: () => '/aliases/assistant', user: 'owner', shows: 'Tokens per second' },
   {
     name: 'playground',
     path: () => '/playground?model=sluice-tiny&with=sluice-tiny-reasoning',

@@ -16,6 +16,11 @@ const PASSWORD = 'A-Password-of-my-own-2';
 const MAX_POLLS = 60;
 const POLL_MS = 1_000;
 
+// A picture shows its screen.
+const ALIAS = 'assistant';
+const ALIAS_REQUESTS = 20;
+const ALIAS_WORDS = 4;
+
 const QUESTIONS = [
   'Tell me about rivers.',
   'What is a sluice?',
@@ -43,12 +48,17 @@ const invite = async ({ call, callAsNobody }: SampleRun, as: Login, user: { emai
   return { email, password: PASSWORD };
 };
 
-const chat = async (sample: SampleRun, key: Key, model: string, words: number, stream = false): Promise<string> => {
+interface ChatFields {
+  stream?: boolean;
+  user?: string;
+}
+
+const chat = async (sample: SampleRun, key: Key, model: string, words: number, fields: ChatFields = {}): Promise<string> => {
   const content = QUESTIONS[words % QUESTIONS.length];
   const response = await fetch(`${sample.run.hosts.serverless}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key.secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model, max_tokens: words, temperature: 0, seed: 1, stream, messages: [{ role: 'user', content }] }),
+    body: JSON.stringify({ model, max_tokens: words, temperature: 0, seed: 1, messages: [{ role: 'user', content }], ...fields }),
   });
   await response.text();
   return response.headers.get('x-request-id') as string;
@@ -95,6 +105,18 @@ const issueInvoice = async ({ run, admin, call, moveTo }: SampleRun, organizatio
   return id;
 };
 
+// A split of the callers between two models, with the requests of a morning.
+const splitCallers = async (sample: SampleRun, owner: Login, key: Key): Promise<void> => {
+  const split = { model: REASONING_MODEL, percent: 25, max_error_percent: 5 };
+  sample.moveTo(NOW_MS - 5 * HOUR_MS);
+  const body = { model: sample.model, fallbacks: [REASONING_MODEL], split };
+  await sample.call(`/v1/model-aliases/${ALIAS}`, { login: owner, method: 'PUT', body });
+  for (let i = 0; i < ALIAS_REQUESTS; i++) {
+    sample.moveTo(NOW_MS - 4 * HOUR_MS + i * 60_000);
+    await chat(sample, key, ALIAS, ALIAS_WORDS, { stream: true, user: `user-${i}` });
+  }
+};
+
 const openTicket = async ({ admin, call }: SampleRun, owner: Login): Promise<string> => {
   const { id } = await call<{ id: string }>('/v1/tickets', {
     login: owner,
@@ -128,7 +150,10 @@ export const makeSampleData = async (sample: SampleRun): Promise<Sample> => {
   const { id: organization } = await call<{ id: string }>('/v1/organizations', { login: admin, body: { name: 'Acme Robotics' } });
   const owner = await invite(sample, admin, { email: 'ada@acme.example', name: 'Ada Park', role: 'owner' }, { organization });
   const newKey = (body: object): Promise<Key> => call<Key>('/v1/api-keys', { login: owner, body });
-  const production = await newKey({ name: 'production', budgets: { month: '40' }, limits: { requests_per_minute: 600 } });
+  const newProject = (body: object) => call<{ id: string }>('/v1/projects', { login: owner, body });
+  const { id: project_id } = await newProject({ name: 'Search', budgets: { day: '5', month: '60' } });
+  await newProject({ name: 'Support assistant', budgets: { month: '25' } });
+  const production = await newKey({ name: 'production', project_id, budgets: { month: '40' }, limits: { requests_per_minute: 600 } });
   const batch = await newKey({ name: 'nightly batch', models: [REASONING_MODEL] });
   const member = await invite(sample, owner, { email: 'lin@acme.example', name: 'Lin Ortiz', role: 'member' });
   await invite(sample, owner, { email: 'sam@acme.example', name: 'Sam Kaya', role: 'billing' });
@@ -140,12 +165,13 @@ export const makeSampleData = async (sample: SampleRun): Promise<Sample> => {
   moveTo(NOW_MS - 5 * HOUR_MS);
   await newKey({ name: 'Lin’s notebook', budgets: { day: '5' }, expires_at: Math.floor(NOW_MS / 1_000) + 4 * 86_400 });
   const ticket = await openTicket(sample, owner);
+  await splitCallers(sample, owner, production);
   for (let i = 0; i < 8; i++) {
     moveTo(NOW_MS - (50 - i * 6) * 60_000);
-    await chat(sample, production, i === 3 ? 'sluice-large' : model, 10 + i * 4, i % 2 === 0);
+    await chat(sample, production, i === 3 ? 'sluice-large' : model, 10 + i * 4, { stream: i % 2 === 0 });
   }
   moveTo(NOW_MS - 60_000);
-  const request = await chat(sample, production, model, 48, true);
+  const request = await chat(sample, production, model, 48, { stream: true });
   moveTo(NOW_MS);
   await untilFound(sample, owner, request);
   return { owner, member, ids: { organization, key: production.id, request, invoice, ticket } };
