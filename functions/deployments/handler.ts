@@ -11,6 +11,7 @@ import { createDeploymentStore, listLiveDeployments } from '../../shared/deploym
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import type { DeploymentFindings } from '../../shared/deployments/validation.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { createHoldStartCredit } from '../../shared/gpu-time/start-credit.ts';
 import { deadline } from '../../shared/middleware/deadline.ts';
 import { middy } from '../../shared/middleware/middy.ts';
 import { originalStacks } from '../../shared/middleware/original-stacks.ts';
@@ -39,6 +40,7 @@ const rows = createRecordTable(database, table);
 const deployments = createDeploymentStore(rows);
 const activity = createActivityStore(database, table);
 const startTimes = createStartTimesStore(database, rows);
+const catalogue = createCatalogueStore(rows);
 const limiters = createLimiterStore(database, keysTable);
 const { sageMaker, autoScaling, logs, s3, serviceQuotas } = createClients();
 const reconciliations = createReconciliations(createMessageQueue(environmentVariable('RECONCILIATIONS_QUEUE')));
@@ -70,12 +72,15 @@ const dependencies: Omit<ReconcileDependencies, 'aws'> & { aws: Omit<ReconcileDe
     database,
     usageTable: environmentVariable('USAGE_TABLE'),
     keysTable,
-    pricesOf: createCatalogueStore(rows).prices,
+    pricesOf: catalogue.prices,
   }),
   repeatForCredit,
   lastEventAt: (deployment) => lastEventAt(activity, deployment),
   usageLagMs: Number(environmentVariable('USAGE_LAG_SECONDS')) * 1_000,
   isInUse: (deployment) => isInUse({ limiters, now }, deployment),
+  isSuspended: async (organization) => (await limiters.get(organization))?.status === 'suspended',
+  holdStartCredit: createHoldStartCredit(database, keysTable, catalogue),
+  startSecondsOf: startTimes.secondsOf,
   recordStart: (instanceType, { seconds }) => startTimes.record(instanceType, seconds),
   reconciliations,
   evaluateAlerts: (organization) => billingTasks.send({ task: 'alert', organization, keys: [] }, now()),

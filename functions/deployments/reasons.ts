@@ -76,6 +76,11 @@ const REASONS = {
     message: "Your organization's credit is used up, so the deployment was stopped.",
     action: 'Add credit, then start the deployment.',
   },
+  window_unpaid: {
+    message:
+      "Your organization's credit doesn't pay for the window of the schedule that is open or opens soon, so its copies are not started.",
+    action: 'Add credit. The copies start within a minute.',
+  },
   instances_not_released: {
     message: 'Nobody uses the deployment, and its copies are removed, but AWS has not released its instances, which are still charged.',
     action: 'Stop the deployment: its instances are then removed with its endpoint. Start it when you need it again.',

@@ -11,6 +11,7 @@ import {
   TokenizerFiles,
   Tokens,
 } from '../models/model.ts';
+import { MAX_WINDOWS, ScheduleWindow } from './schedule.ts';
 import { DeploymentState } from './state.ts';
 
 const UnixMs = z.int().min(0);
@@ -130,6 +131,15 @@ const RejectedCall = z.object({
 });
 export type RejectedCall = z.infer<typeof RejectedCall>;
 
+// The windows for which the deployment runs now, from before they open: it begins early, so that it is ready then.
+const Scheduled = z.object({
+  /** The most that one of them wants. */
+  copies: z.int().min(1),
+  /** When the latest of them opens. */
+  starts_at: UnixMs,
+});
+export type Scheduled = z.infer<typeof Scheduled>;
+
 // A row keeps the newest.
 const MAX_TRANSITIONS = 50;
 export const MAX_STARTS = 20;
@@ -182,6 +192,8 @@ export const Deployment = z.object({
   copies: z.object({ min: z.int().min(1), max: z.int().min(1).max(MAX_COPIES) }),
   /** null: never. */
   scale_to_zero_after_seconds: z.int().nullable(),
+  /** Times of the week in which it doesn't sleep. Absent: none. */
+  schedule: z.array(ScheduleWindow).max(MAX_WINDOWS).optional(),
   max_concurrency_per_copy: z.int().min(1),
   tags: z.record(z.string(), z.string()),
   serving: Serving,
@@ -214,8 +226,16 @@ export const Deployment = z.object({
   /** At most one for each generation. Absent: none. */
   rejected: z.array(RejectedCall).max(MAX_GENERATIONS).optional(),
   meter: GpuMeter.optional(),
+  /** Absent: no window of the schedule holds, or none that is paid. */
+  scheduled: Scheduled.optional(),
+  /** When the latest window opens for which the credit doesn't pay. Absent: there is none now. */
+  unpaid_window: UnixMs.optional(),
 });
 export type Deployment = z.output<typeof Deployment>;
+
+/** The least copies while it is awake: more in a window of its schedule. */
+export const leastCopies = ({ copies, scheduled }: Pick<Deployment, 'copies' | 'scheduled'>): number =>
+  Math.min(copies.max, Math.max(copies.min, scheduled?.copies ?? 0));
 
 /**
  * The deployment in another state, from `nowMs` on; unchanged if it is in this state already, except for its reason.

@@ -34,6 +34,7 @@ interface Checked {
   generation: PlannedGeneration;
   types: readonly InstanceType[];
   copies: Deployment['copies'];
+  schedule?: Deployment['schedule'];
   starts?: Deployment['starts'];
   nowMs: number;
 }
@@ -44,7 +45,7 @@ interface Checked {
  */
 export const checkGeneration = async (
   deps: GenerationCheckDependencies,
-  { organization, generation, types, copies, starts = [], nowMs }: Checked,
+  { organization, generation, types, copies, schedule = [], starts = [], nowMs }: Checked,
 ): Promise<Estimate> => {
   const { model, allows_code, instance_types, accelerators } = generation;
   const [findings, ofType] = await Promise.all([
@@ -52,5 +53,5 @@ export const checkGeneration = async (
     deps.startTimes.secondsOf(instance_types[0] as string),
   ]);
   if (!findings.weights.passed) throw invalid('model', findings.weights.message.replace(/\.$/, ''), 'weights_unusable');
-  return estimateOf({ copies, accelerators, types, findings, starts, ofType, nowMs });
+  return estimateOf({ copies, schedule, accelerators, types, findings, starts, ofType, nowMs });
 };

@@ -19,6 +19,7 @@ import type { Estimate } from './estimate.ts';
 import { toResources } from './find-deployment.ts';
 import type { NewDeployment } from './new-deployment.ts';
 import { type PlanDependencies, planGeneration } from './plan-generation.ts';
+import { checkSchedule } from './schedule-settings.ts';
 import { copiesOf, newServing } from './settings.ts';
 
 export interface CreateDependencies extends ChangeDependencies, GenerationCheckDependencies, PlanDependencies {
@@ -74,6 +75,8 @@ const newDeployment = (
   generation: Awaited<ReturnType<typeof planGeneration>>['generation'],
 ): Deployment => {
   const { nowMs } = actor.origin;
+  const copies = copiesOf(body.copies);
+  checkSchedule(body.schedule ?? [], copies, true);
   return {
     id: newTimedId('deployment', nowMs),
     organization,
@@ -84,8 +87,9 @@ const newDeployment = (
     version: 1,
     changes: 1,
     wanted: 'running',
-    copies: copiesOf(body.copies),
+    copies,
     scale_to_zero_after_seconds: body.scale_to_zero_after_seconds,
+    ...(body.schedule && { schedule: body.schedule }),
     max_concurrency_per_copy: body.max_concurrency_per_copy,
     tags: body.tags,
     serving: newServing(body, generation),
@@ -167,8 +171,8 @@ export const createDeployment = async (
   const { generation, types } = await planGeneration(deps, actor, organization, body);
   const deployment = newDeployment(actor, request, { ...body, validate_only }, generation);
   const check = async (): Promise<Estimate> => {
-    const { copies, serving } = deployment;
-    const toCheck = { organization, generation, types, copies, nowMs };
+    const { copies, schedule, serving } = deployment;
+    const toCheck = { organization, generation, types, copies, ...(schedule && { schedule }), nowMs };
     const [estimate] = await Promise.all([checkGeneration(deps, toCheck), checkServing(deps, deployment, serving)]);
     return estimate;
   };

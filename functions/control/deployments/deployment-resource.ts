@@ -6,6 +6,7 @@ import {
   InstancePhase,
   Progress,
 } from '../../../shared/deployments/deployment.ts';
+import { ScheduleWindow, type WindowTime, windowsAt } from '../../../shared/deployments/schedule.ts';
 import { expectedEnd, predictStart, wakeOf } from '../../../shared/deployments/start-times.ts';
 import { DeploymentState } from '../../../shared/deployments/state.ts';
 import { permissionsOf } from '../../../shared/hosts/permissions.ts';
@@ -47,6 +48,12 @@ type GenerationResource = z.infer<typeof GenerationResource>;
 
 const Transition = z.object({ state: DeploymentState, at: Seconds.meta({ description: TIME }), reason: ReasonResource.nullable() });
 
+const WindowResource = z.object({
+  starts_at: Seconds.meta({ description: TIME }),
+  ends_at: Seconds.meta({ description: TIME }),
+  min_copies: z.int(),
+});
+
 /** A deployment on the wire: its owner's settings, then its observed state. */
 export const DeploymentResource = z.object({
   object: z.literal('deployment'),
@@ -61,6 +68,7 @@ export const DeploymentResource = z.object({
   environment: z.record(z.string(), z.string()),
   copies: z.object({ min: z.int(), max: z.int() }),
   scale_to_zero_after_seconds: z.int().nullable(),
+  schedule: z.array(ScheduleWindow).meta({ description: 'Times of the week in which it doesn’t sleep.' }),
   max_concurrency_per_copy: z.int(),
   tags: z.record(z.string(), z.string()),
   task: ModelTask.meta({
@@ -97,6 +105,8 @@ export const DeploymentResource = z.object({
     })
     .nullable()
     .meta({ description: 'The wake in progress.' }),
+  current_window: WindowResource.nullable().meta({ description: 'The window of its schedule that is open now, with the most copies.' }),
+  next_window: WindowResource.nullable().meta({ description: 'The window that opens next. The deployment starts before that.' }),
   instances: z
     .array(
       z.object({
@@ -176,6 +186,14 @@ const wakeInProgress = ({ state, wake, starts }: Deployment, { ofType, nowMs }: 
   return wakeOf({ ...predicted, startedAtMs: wake.started_at, expectedAtMs: expectedEnd(wake.started_at, predicted, nowMs) });
 };
 
+const windowOf = (time: WindowTime | null): z.infer<typeof WindowResource> | null =>
+  time && { starts_at: secondsOf(time.startMs), ends_at: secondsOf(time.endMs), min_copies: time.minCopies };
+
+const windowsOf = ({ schedule = [] }: Deployment, { nowMs }: View): Pick<DeploymentResource, 'current_window' | 'next_window'> => {
+  const { current, next } = windowsAt(schedule, nowMs);
+  return { current_window: windowOf(current), next_window: windowOf(next) };
+};
+
 const runningOf = ({ meter }: Deployment, { hourNanos }: View): Pick<DeploymentResource, 'instances' | 'price_per_hour'> => {
   const running = meter?.running ?? [];
   const nanos = running.reduce((sum, each) => sum + BigInt(hourNanos.get(each.instance_type) ?? 0) * BigInt(each.instances), 0n);
@@ -186,7 +204,17 @@ const runningOf = ({ meter }: Deployment, { hourNanos }: View): Pick<DeploymentR
 };
 
 const settingsOf = (deployment: Deployment) => {
-  const { id, organization, name, copies, scale_to_zero_after_seconds, max_concurrency_per_copy, tags, serving } = deployment;
+  const {
+    id,
+    organization,
+    name,
+    copies,
+    scale_to_zero_after_seconds,
+    schedule = [],
+    max_concurrency_per_copy,
+    tags,
+    serving,
+  } = deployment;
   const { runtime, model, allows_code, instance_types, accelerators, environment } = wantedGeneration(deployment);
   const { tokenizer = null, embedding = null, max_output_tokens, default_output_tokens, ...others } = serving;
   const isText = serving.task === 'generate';
@@ -202,6 +230,7 @@ const settingsOf = (deployment: Deployment) => {
     environment,
     copies,
     scale_to_zero_after_seconds,
+    schedule,
     max_concurrency_per_copy,
     tags,
     ...others,
@@ -235,6 +264,7 @@ export const toResource = (deployment: Deployment, view: View): DeploymentResour
     reason: reasonOf(reason, role),
     progress,
     wake: wakeInProgress(deployment, view),
+    ...windowsOf(deployment, view),
     ...runningOf(deployment, view),
     generations: generations.map((generation) => generationOf(deployment, generation, role)),
     history: transitions.map((each) => ({ state: each.state, at: secondsOf(each.at), reason: reasonOf(each.reason, role) })),

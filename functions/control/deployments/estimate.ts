@@ -6,6 +6,7 @@ import { predictStart } from '../../../shared/deployments/start-times.ts';
 import type { DeploymentFindings } from '../../../shared/deployments/validation.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { instancePriceAt } from '../../../shared/prices/instance-price.ts';
+import { ScheduleCost, scheduleCostOf } from './schedule-cost.ts';
 
 const HourPrice = z.object({
   min: z.string().meta({ description: 'With the least copies while it is awake.' }),
@@ -27,12 +28,14 @@ export const Estimate = z.object({
   start: z
     .object({ p50_seconds: z.int(), p90_seconds: z.int() })
     .meta({ description: 'How long a start is expected to take: the median, and what nine of ten starts don’t exceed.' }),
+  schedule: ScheduleCost.nullable().meta({ description: 'What the windows of its schedule cost at least; null: it has none.' }),
   warnings: z.array(z.string()).meta({ description: 'What may keep the deployment from starting.' }),
 });
 export type Estimate = z.infer<typeof Estimate>;
 
 interface Basis {
   copies: Deployment['copies'];
+  schedule: NonNullable<Deployment['schedule']>;
   accelerators: number;
   types: readonly InstanceType[];
   findings: DeploymentFindings;
@@ -43,9 +46,12 @@ interface Basis {
   nowMs: number;
 }
 
+const hourNanosOf = (type: InstanceType | undefined, nowMs: number): bigint =>
+  BigInt((type && instancePriceAt(type.prices, nowMs)?.hour_nanos) ?? 0);
+
 const ofInstanceType = (type: InstanceType, { copies, accelerators, findings, nowMs }: Basis): z.infer<typeof InstanceEstimate> => {
   const perInstance = copiesPerInstance(type, accelerators);
-  const hourNanos = BigInt(instancePriceAt(type.prices, nowMs)?.hour_nanos ?? 0);
+  const hourNanos = hourNanosOf(type, nowMs);
   const priceOf = (count: number): string => dollarsOf(hourNanos * BigInt(instancesFor(count, perInstance)));
   const quota = findings.quotas.find(({ instance_type }) => instance_type === type.id);
   return {
@@ -68,6 +74,16 @@ const warningsOf = (estimates: readonly z.infer<typeof InstanceEstimate>[], { co
     ];
   });
 
+const ofSchedule = ({ schedule, copies, types: [preferred], accelerators, nowMs }: Basis): ScheduleCost | null => {
+  const perInstance = preferred ? copiesPerInstance(preferred, accelerators) : 1;
+  const rates = {
+    leastCopies: copies.min,
+    instancesFor: (count: number) => instancesFor(count, perInstance),
+    hourNanos: hourNanosOf(preferred, nowMs),
+  };
+  return scheduleCostOf(schedule, rates, nowMs);
+};
+
 /** Estimates a deployment's cost per hour and the time of its start. */
 export const estimateOf = (basis: Basis): Estimate => {
   const instance_types = basis.types.map((type) => ofInstanceType(type, basis));
@@ -75,6 +91,7 @@ export const estimateOf = (basis: Basis): Estimate => {
   return {
     instance_types,
     start: { p50_seconds: Math.round(p50), p90_seconds: Math.round(p90) },
+    schedule: ofSchedule(basis),
     warnings: warningsOf(instance_types, basis),
   };
 };

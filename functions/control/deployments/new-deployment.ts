@@ -15,6 +15,7 @@ import {
 import { CapabilitiesUpdate, ServedName } from '../model-registry/registration.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { Environment } from './environment.ts';
+import { ScheduleFields } from './schedule-settings.ts';
 
 // Owners mostly want more: a wake takes minutes, and the next request of a conversation can be a minute away.
 const MIN_IDLE_SECONDS = 60;
@@ -147,6 +148,8 @@ export const NewDeployment = z.strictObject({
   allow_code: generation.allow_code.default(false),
   copies: operation.copies.default({}),
   scale_to_zero_after_seconds: operation.scale_to_zero_after_seconds.default(DEFAULT_IDLE_SECONDS),
+  // No default: a repeated creation is known by the hash of its body.
+  schedule: ScheduleFields.optional(),
   max_concurrency_per_copy: operation.max_concurrency_per_copy.default(DEFAULT_CONCURRENCY_PER_COPY),
   tags: operation.tags.default({}),
   context_length: serving.context_length.optional(),
@@ -160,7 +163,7 @@ export const NewDeployment = z.strictObject({
   tokenizer: RegisteredFiles.optional().meta({ description: `${TOKENIZER} If omitted, prompts are not counted.` }),
   validate_only: z.boolean().default(false).meta({
     description:
-      'If true, nothing is created: the response has the price an hour, what is left of AWS’s quotas, and the estimated time to start.',
+      'If true, nothing is created: the response has the price an hour, that of the schedule’s windows a month, what is left of AWS’s quotas, and the estimated time to start.',
   }),
 });
 export type NewDeployment = z.output<typeof NewDeployment>;
@@ -180,6 +183,7 @@ export const DeploymentUpdate = z
     }),
     copies: operation.copies.optional(),
     scale_to_zero_after_seconds: operation.scale_to_zero_after_seconds.optional(),
+    schedule: ScheduleFields.nullable().optional().meta({ description: 'Replaces all windows; null or an empty list removes them.' }),
     max_concurrency_per_copy: operation.max_concurrency_per_copy.optional(),
     tags: operation.tags.optional().meta({ description: 'Replaces all tags. On AWS, they change with the next generation.' }),
     embedding: Embedding.optional().meta({ description: 'Only with the task `embed`.' }),

@@ -11,6 +11,7 @@ import { visibleDeployment } from './find-deployment.ts';
 import type { DeploymentUpdate } from './new-deployment.ts';
 import { type GenerationFields, type PlanDependencies, type PlannedGeneration, planGeneration } from './plan-generation.ts';
 import { beginRollout, contentOf, generationsAfter, shiftTraffic, wantedGeneration } from './rollout.ts';
+import { checkSchedule } from './schedule-settings.ts';
 import { changedServing, copiesOf } from './settings.ts';
 
 export type UpdateDependencies = ChangeDependencies & GenerationCheckDependencies & PlanDependencies;
@@ -56,11 +57,24 @@ const planUpdate = async (
   return generation;
 };
 
-const withSettings = (before: Deployment, update: DeploymentUpdate, planned: PlannedGeneration | undefined): Deployment => {
-  const { scale_to_zero_after_seconds: idle, max_concurrency_per_copy: concurrency, tags } = update;
+// A new schedule's windows begin early by their own time, and each is reported if it is not paid.
+const withSchedule = (before: Deployment, schedule: NonNullable<DeploymentUpdate['schedule']>, nowMs: number): Deployment => {
+  const { schedule: _, unpaid_window: __, scheduled, ...rest } = before;
   return {
-    ...before,
-    copies: copiesOf(update.copies ?? {}, before.copies),
+    ...rest,
+    ...(schedule.length > 0 && { schedule }),
+    ...(scheduled && { scheduled: { ...scheduled, starts_at: Math.min(scheduled.starts_at, nowMs) } }),
+  };
+};
+
+const withSettings = (before: Deployment, update: DeploymentUpdate, planned: PlannedGeneration | undefined, nowMs: number): Deployment => {
+  const { scale_to_zero_after_seconds: idle, max_concurrency_per_copy: concurrency, tags } = update;
+  const schedule = update.schedule === undefined ? (before.schedule ?? []) : (update.schedule ?? []);
+  const copies = copiesOf(update.copies ?? {}, before.copies);
+  checkSchedule(schedule, copies, update.schedule !== undefined);
+  return {
+    ...(isDeepStrictEqual(schedule, before.schedule ?? []) ? before : withSchedule(before, schedule, nowMs)),
+    copies,
     ...(idle !== undefined && { scale_to_zero_after_seconds: idle }),
     ...(concurrency !== undefined && { max_concurrency_per_copy: concurrency }),
     ...(tags !== undefined && { tags }),
@@ -70,7 +84,7 @@ const withSettings = (before: Deployment, update: DeploymentUpdate, planned: Pla
 
 const applied = (before: Deployment, update: DeploymentUpdate, planned: PlannedGeneration | undefined, nowMs: number): Deployment => {
   const { traffic_percent: percent } = update;
-  const changed = withSettings(before, update, planned);
+  const changed = withSettings(before, update, planned, nowMs);
   const after = planned
     ? beginRollout(changed, planned, percent ?? 100, nowMs)
     : percent === undefined

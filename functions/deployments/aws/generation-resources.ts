@@ -7,7 +7,7 @@ import type {
   ProductionVariantInstanceType,
   Tag,
 } from '@aws-sdk/client-sagemaker';
-import { type Deployment, type Generation, MAX_COPIES } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, type Generation, leastCopies, MAX_COPIES } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf, awsTags, MAX_TAG_KEY_CHARACTERS, OWNERS_TAG_PREFIX } from '../../../shared/deployments/names.ts';
 
 /** The settings that all deployments of an installation share. */
@@ -158,7 +158,7 @@ export const resourcesOf = (installation: Installation, deployment: Deployment, 
       EndpointName: name,
       VariantName: VARIANT,
       ...specificationsOf(name, generation),
-      RuntimeConfig: { CopyCount: deployment.copies.min },
+      RuntimeConfig: { CopyCount: leastCopies(deployment) },
       Tags,
     },
   };

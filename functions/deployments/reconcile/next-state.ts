@@ -59,7 +59,7 @@ const runningState = (deployment: Deployment, { observed, use, nowMs }: Observat
   const isRollingOut = active.at(-1)?.status === 'creating';
   if (active.length === 0) return 'failed';
   if (!active.some(({ status }) => status === 'ready')) return 'creating';
-  const mayBeAsleep = deployment.scale_to_zero_after_seconds !== null && !isRollingOut;
+  const mayBeAsleep = deployment.scale_to_zero_after_seconds !== null && !deployment.scheduled && !isRollingOut;
   const copies = copiesOf(deployment, observed);
   if (ASLEEP.includes(deployment.state) && mayBeAsleep) return copies > 0 || hasInstances(observed) ? 'draining' : 'scaled_to_zero';
   if (SERVING.includes(deployment.state) && mayBeAsleep && !use.isInUse && isIdle(deployment, use, nowMs)) return 'draining';
@@ -80,6 +80,7 @@ const reasonOf = (
   const { endpoint } = observed.generations.get(main?.number ?? 0) ?? NOTHING;
   const isWaiting = main && (state === 'creating' || state === 'waking') && !endpoint?.instances.length;
   if (isWaiting && nowMs - startedAt(next, main, nowMs) > SLOW_CAPACITY_MS) return reasonFor('insufficient_capacity');
+  if (next.unpaid_window !== undefined) return reasonFor('window_unpaid');
   if (isCreditLow) return reasonFor('credit_low');
   if (state === 'draining' && before.state === state && nowMs - before.state_since > SLOW_RELEASE_MS)
     return reasonFor('instances_not_released');

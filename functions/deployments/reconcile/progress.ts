@@ -1,4 +1,4 @@
-import { type Deployment, isActive, NO_PROGRESS, type Progress } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, isActive, leastCopies, NO_PROGRESS, type Progress } from '../../../shared/deployments/deployment.ts';
 import { trafficOf } from './generations.ts';
 import { NOTHING, type Observed } from './observe.ts';
 
@@ -9,7 +9,7 @@ export const progressOf = (deployment: Deployment, observed: Observed): Progress
   if (!main) return NO_PROGRESS;
   const { endpoint, component, log } = observed.generations.get(main.number) ?? NOTHING;
   const ready = component?.copies ?? 0;
-  const wanted = component?.wantedCopies ?? deployment.copies.min;
+  const wanted = component?.wantedCopies ?? leastCopies(deployment);
   const missing = Math.max(0, wanted - ready);
   const hasInstances = endpoint !== undefined && endpoint.instances.length > 0;
   const pending = hasInstances ? Math.min(missing, endpoint.missingInstances) : missing;

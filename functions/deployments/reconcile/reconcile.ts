@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AuditStore } from '../../../shared/audit/audit-store.ts';
 import { commit } from '../../../shared/audit/commit.ts';
 import { systemOrigin } from '../../../shared/audit/origin.ts';
-import type { Database } from '../../../shared/database/database.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
 import { type Deployment, isActive, type Start } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
@@ -16,18 +15,18 @@ import { isRetryable } from '../aws/errors.ts';
 import { MeteringFailed, type MeterPass } from '../gpu-time/gpu-time.ts';
 import { reasonFor } from '../reasons.ts';
 import type { Reconciliations } from '../reconciliations.ts';
+import { type AppliedSchedule, applySchedule, type ScheduleDependencies, withSchedule } from './apply-schedule.ts';
 import { PASS_MS } from './generations.ts';
 import { type InventoryRows, isNameInUse, readInventory, toRemoveFromInventory, toUpdateInventory } from './inventory.ts';
 import { isIdle, type Use } from './next-state.ts';
 import { type AwsReader, type Observed, observe } from './observe.ts';
+import { notificationsOf } from './pass-notifications.ts';
 import { type AwsWriter, perform } from './perform.ts';
 import { isProvenEmpty, type Plan, planPass } from './plan.ts';
 import { withRejections } from './rejections.ts';
 import { isStarting, runningInstances } from './running-instances.ts';
-import { stateNotification } from './state-notification.ts';
 
-export interface ReconcileDependencies {
-  database: Database;
+export interface ReconcileDependencies extends Omit<ScheduleDependencies, 'deployments'> {
   deployments: DeploymentStore;
   models: ModelStore;
   audit: AuditStore;
@@ -47,7 +46,6 @@ export interface ReconcileDependencies {
   reconciliations: Reconciliations;
   /** Queues an evaluation of the organization's alerts, after its deployment has used credit. */
   evaluateAlerts: (organization: string) => Promise<void>;
-  now: () => number;
 }
 
 /**
@@ -65,13 +63,13 @@ const isSettled = (deployment: Deployment, nowMs: number): boolean => {
 
 const readUse = async (
   { lastEventAt, usageLagMs, isInUse }: ReconcileDependencies,
-  deployment: Deployment,
+  { stored: deployment, scheduled }: AppliedSchedule,
   nowMs: number,
 ): Promise<Use> => {
   const unused = { isInUse: false, lagMs: usageLagMs };
   if (!SERVING.includes(deployment.state)) return unused;
   const use = { ...unused, lastEventAtMs: await lastEventAt(deployment) };
-  return isIdle(deployment, use, nowMs) ? { ...use, isInUse: await isInUse(deployment) } : use;
+  return !scheduled && isIdle(deployment, use, nowMs) ? { ...use, isInUse: await isInUse(deployment) } : use;
 };
 
 interface PlannedPass extends Plan {
@@ -82,26 +80,29 @@ interface PlannedPass extends Plan {
 
 interface Snapshot {
   before: Deployment;
+  schedule: AppliedSchedule;
   observed: Observed;
   rows: InventoryRows;
   use: Use;
   nowMs: number;
 }
 
-const takeSnapshot = async (deps: ReconcileDependencies, before: Deployment): Promise<Snapshot> => {
+const takeSnapshot = async (deps: ReconcileDependencies, found: Deployment): Promise<Snapshot> => {
   const { aws, models } = deps;
+  const schedule = await applySchedule(deps, found);
+  const { stored: before } = schedule;
   const [observed, rows] = await Promise.all([
     observe({ ...aws, installation: aws.installation.name }, before),
     readInventory(models, before),
   ]);
   const nowMs = deps.now();
-  return { before, observed, rows, nowMs, use: await readUse(deps, before, nowMs) };
+  return { before, schedule, observed, rows, nowMs, use: await readUse(deps, schedule, nowMs) };
 };
 
 // Without credit, the deployment is stopped until its owner starts it again.
 const meterAndPlan = async (
   meterPass: MeterPass,
-  { before, observed, rows, use, nowMs }: Snapshot,
+  { before, schedule, observed, rows, use, nowMs }: Snapshot,
   canDraw: boolean,
 ): Promise<PlannedPass> => {
   const running = runningInstances(before, observed);
@@ -109,7 +110,7 @@ const meterAndPlan = async (
   const isStopped = stop !== undefined && before.wanted === 'running';
   const { meter: _, ...unmetered } = before;
   const metered: Deployment = {
-    ...unmetered,
+    ...withSchedule(unmetered, schedule),
     ...(meter && { meter }),
     ...(isStopped && { wanted: 'stopped' as const, reason: reasonFor(stop) }),
   };
@@ -142,8 +143,7 @@ const store = async (deps: ReconcileDependencies, pass: PlannedPass): Promise<De
     : toUpdateInventory(models, aws.installation.name, next, rows);
   const cleared = isDeleted ? deployments.toClear(next) : [];
   if (isDeepStrictEqual(before, next) && inventory.length === 0 && writes.length === 0) return next;
-  const notification = stateNotification(before, next);
-  const notified = notification ? [outbox.toEmit(notification)] : [];
+  const notified = notificationsOf(before, next, deps.now()).map(outbox.toEmit);
   await write(deps, pass, [deployments.toReplace(next), ...cleared, ...writes, ...inventory, ...notified]);
   return { ...next, version: next.version + 1 };
 };
@@ -181,9 +181,10 @@ const alertOfCredit = async ({ evaluateAlerts }: ReconcileDependencies, { before
   await evaluateAlerts(organization).catch((error: unknown) => logError('alerts_not_evaluated', error, { deployment, organization }));
 };
 
-const runPass = async (deps: ReconcileDependencies, before: Deployment): Promise<Deployment> => {
+const runPass = async (deps: ReconcileDependencies, found: Deployment): Promise<Deployment> => {
   const until = deps.now() + PASS_MS;
-  const snapshot = await takeSnapshot(deps, before);
+  const snapshot = await takeSnapshot(deps, found);
+  const { before } = snapshot;
   const { planned, stored } = await planAndStore(deps, snapshot);
   if (stored.state !== before.state)
     logInfo('deployment_state', { deployment: stored.id, state: stored.state, reason: stored.reason?.code });

@@ -1,4 +1,10 @@
-import { type Deployment, type InstancePhase, isActive, type RunningInstances } from '../../../shared/deployments/deployment.ts';
+import {
+  type Deployment,
+  type InstancePhase,
+  isActive,
+  leastCopies,
+  type RunningInstances,
+} from '../../../shared/deployments/deployment.ts';
 import { ASLEEP } from '../../../shared/deployments/state.ts';
 import { isLeaving, type Observed, type ObservedGeneration } from './observe.ts';
 
@@ -11,10 +17,11 @@ const phaseOf = (deployment: Deployment, number: number, { component }: Observed
 };
 
 /** True if instances of a deployment are still to start, so that the credit held for them must be kept. */
-export const isStarting = ({ wanted, state, generations, scale_to_zero_after_seconds: idle, progress, copies }: Deployment): boolean => {
+export const isStarting = (deployment: Deployment): boolean => {
+  const { wanted, state, generations, scale_to_zero_after_seconds: idle, progress, scheduled } = deployment;
   if (wanted !== 'running' || !generations.some(isActive)) return false;
   if (generations.some(({ status }) => status === 'creating')) return true;
-  return ASLEEP.includes(state) ? idle === null : state === 'waking' || progress.ready < copies.min;
+  return ASLEEP.includes(state) ? idle === null || scheduled !== undefined : state === 'waking' || progress.ready < leastCopies(deployment);
 };
 
 /** The running instances of each generation, whatever the deployment's state is. */

@@ -1,4 +1,4 @@
-import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, leastCopies } from '../../../shared/deployments/deployment.ts';
 import type { SageMakerCall } from './calls.ts';
 import type { ObservedGeneration } from './observe.ts';
 
@@ -43,7 +43,7 @@ const stepsToSleep = ({ copies }: Deployment, generation: number, { component, s
 
 // Sluice sets the first copies; after that, Application Auto Scaling takes over.
 const stepsToScale = (deployment: Deployment, generation: number, { component, scaling }: ObservedGeneration): SageMakerCall[] => {
-  const { min, max } = deployment.copies;
+  const [min, max] = [leastCopies(deployment), deployment.copies.max];
   const { wantedCopies = 0, copies = 0 } = component ?? {};
   const bounded = Math.min(max, Math.max(min, wantedCopies));
   const resize: SageMakerCall[] = bounded === wantedCopies ? [] : [{ generation, kind: 'set_copies', copies: bounded }];

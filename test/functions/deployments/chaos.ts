@@ -1,9 +1,12 @@
 import fc from 'fast-check';
+import { windowsToServe } from '../../../functions/deployments/reconcile/apply-schedule.ts';
 import type { ReconcileDependencies } from '../../../functions/deployments/reconcile/reconcile.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { type ScheduleWindow, WEEKDAYS } from '../../../shared/deployments/schedule.ts';
 import { ASLEEP, isTransitional } from '../../../shared/deployments/state.ts';
+import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { createModelStore } from '../../../shared/models/model-store.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
@@ -33,7 +36,11 @@ export type Command =
   | { kind: 'shift'; percent: number }
   | { kind: 'retry' }
   | { kind: 'copies'; min: number; max: number }
-  | { kind: 'window'; seconds: number | null }
+  | { kind: 'idle_time'; seconds: number | null }
+  | { kind: 'schedule'; opensInMinutes: number; minutes: number; copies: number }
+  | { kind: 'no_schedule' }
+  | { kind: 'credit'; isUsedUp: boolean }
+  | { kind: 'suspend'; isSuspended: boolean }
   | { kind: 'wake' }
   | { kind: 'use'; isInUse: boolean }
   | { kind: 'delete_by_hand' }
@@ -88,10 +95,28 @@ const overtakenCreation: fc.Arbitrary<Command[]> = fc
     ...waits.flatMap((each): Command[] => [{ kind: 'wait', seconds: each }, { kind: 'repeat_message' }]),
   ]);
 
+const healthyPasses = (waits: readonly number[]): Command[] =>
+  waits.flatMap((seconds): Command[] => [{ kind: 'repeat_message' }, { kind: 'wait', seconds }]);
+const anySchedule = fc.record({
+  kind: fc.constant('schedule' as const),
+  opensInMinutes: fc.integer({ min: -60, max: 60 }),
+  minutes: fc.integer({ min: 1, max: 180 }),
+  copies: fc.integer({ min: 1, max: 3 }),
+});
+// It sleeps when its owner sets a schedule.
+const scheduledSleep: fc.Arbitrary<Command[]> = anySchedule.map((schedule) => [...healthyPasses([5, 5, 5, 900, 5, 5]), schedule]);
+
 /** Any order of events, most of them passes. @param hasRollouts true if its owner rolls out new generations */
 export const anyCommands = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
   fc
-    .tuple(fc.oneof({ weight: 8, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: overtakenCreation }), anyOrder(hasRollouts))
+    .tuple(
+      fc.oneof(
+        { weight: 8, arbitrary: fc.constant([]) },
+        { weight: 1, arbitrary: overtakenCreation },
+        { weight: 3, arbitrary: scheduledSleep },
+      ),
+      anyOrder(hasRollouts),
+    )
     .map((all) => all.flat());
 
 const anyOrder = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
@@ -110,7 +135,11 @@ const anyOrder = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
       ...(hasRollouts ? rollouts : []),
       { weight: 1, arbitrary: fc.constant({ kind: 'retry' as const }) },
       { weight: 1, arbitrary: fc.constantFrom({ kind: 'copies' as const, min: 1, max: 1 }, { kind: 'copies' as const, min: 2, max: 3 }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('window' as const), seconds: fc.constantFrom(null, 300) }) },
+      { weight: 2, arbitrary: anySchedule },
+      { weight: 1, arbitrary: fc.constant({ kind: 'no_schedule' as const }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('credit' as const), isUsedUp: fc.boolean() }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('suspend' as const), isSuspended: fc.boolean() }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('idle_time' as const), seconds: fc.constantFrom(null, 300) }) },
       { weight: 2, arbitrary: fc.constant({ kind: 'wake' as const }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('use' as const), isInUse: fc.boolean() }) },
       { weight: 1, arbitrary: fc.constant({ kind: 'delete_by_hand' as const }) },
@@ -141,6 +170,17 @@ const randomFrom = (seed: number) => {
     return state / 2 ** 32;
   };
 };
+
+const clock = (ms: number): string => new Date(ms).toISOString().slice(11, 16);
+
+// Once a week.
+const windowAt = (opensMs: number, { minutes, copies }: { minutes: number; copies: number }): ScheduleWindow => ({
+  days: WEEKDAYS.slice(new Date(opensMs).getUTCDay()).slice(0, 1),
+  from: clock(opensMs),
+  to: clock(opensMs + minutes * MINUTE_MS),
+  time_zone: 'UTC',
+  min_copies: copies,
+});
 
 type Aws = ReconcileDependencies['aws'];
 type Around = (call: () => Promise<unknown>) => Promise<unknown>;
@@ -314,8 +354,21 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
         });
       case 'copies':
         return change(() => ({ copies: { min: command.min, max: command.max } }));
-      case 'window':
+      case 'idle_time':
         return change(() => ({ scale_to_zero_after_seconds: command.seconds }));
+      case 'schedule':
+        return change(() => ({ schedule: [windowAt(plane.now() + command.opensInMinutes * MINUTE_MS, command)] }));
+      case 'no_schedule':
+        return change(() => ({ schedule: [] }));
+      case 'credit':
+        world.dependencies.holdStartCredit = async (deployment) => {
+          if (command.isUsedUp) throw new OutOfCredit(deployment.name, { neededNanos: 2n, availableNanos: 1n });
+          return { writes: [] };
+        };
+        return;
+      case 'suspend':
+        world.dependencies.isSuspended = async () => command.isSuspended;
+        return;
       case 'wake':
         return change((row) => {
           if (!ASLEEP.includes(row.state) || row.wanted !== 'running') return undefined;
@@ -343,15 +396,19 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
 
   return {
     apply,
+    /** True if a window of its schedule is open. */
+    isScheduled: (row: Deployment): boolean => windowsToServe(row, 0, world.plane.now()) !== undefined,
     /** How often the owner started the deployment again. */
     restarts: () => restarts,
     isTouchedByHand: () => isTouchedByHand,
-    /** Ends the faults, the slow passes and the use, and lets the queue and the schedule do the rest. */
+    /** Ends faults, slow passes and use, pays the credit, and lets the queue and the schedule do the rest. */
     settle: async (): Promise<Deployment> => {
       setFates([]);
       world.plane.account.configure({ ...world.plane.account.settings(), faults: [] });
       await wait(MINUTE_MS);
       world.use.isInUse = false;
+      await apply({ kind: 'credit', isUsedUp: false });
+      await apply({ kind: 'suspend', isSuspended: false });
       // Longer than a replaced generation is kept.
       const pauses = [12 * MINUTE_MS];
       for (let passes = 0; passes < MAX_PASSES; passes++) {

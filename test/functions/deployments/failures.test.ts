@@ -4,6 +4,8 @@ import { MeteringFailed } from '../../../functions/deployments/gpu-time/gpu-time
 import { type ReasonCode, reasonCodes, reasonOfFailure, reasonOfRejection } from '../../../functions/deployments/reasons.ts';
 import type { DeploymentSettingsInput } from '../../../infra/local/sagemaker/control-plane/settings.ts';
 import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
+import { WEEKDAYS } from '../../../shared/deployments/schedule.ts';
+import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { Model } from '../../../shared/models/model.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../shared/time/units.ts';
@@ -180,6 +182,23 @@ describe('a deployment goes on and says why and what to do, if', () => {
     expect(nothingLeft(world)).toBe(true);
     await world.change({ wanted: 'running' });
     expect(await world.run(3 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+  });
+
+  test('its credit doesn’t pay for a window of its schedule', async () => {
+    const world = await createWorld(database, { copies: { min: 1, max: 2 } });
+    await world.pass();
+    await world.run(2 * MINUTE_MS);
+    const { holdStartCredit } = world.dependencies;
+    world.dependencies.holdStartCredit = async ({ name }) => {
+      throw new OutOfCredit(name, { neededNanos: 2n, availableNanos: 1n });
+    };
+    const always = { days: [...WEEKDAYS], from: '00:00', to: '24:00', time_zone: 'UTC', min_copies: 2 };
+    await world.change({ schedule: [always] });
+    await world.pass();
+    expectReason(await world.read(), 'window_unpaid');
+    world.dependencies.holdStartCredit = holdStartCredit;
+    await world.pass();
+    expect((await world.read()).reason).toBeUndefined();
   });
 
   test("its log can't be read", async () => {

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
 import type { CallFate } from '../../support/emulators/sagemaker-control-plane.ts';
 import { anyCommands, type Command, createLife } from './chaos.ts';
@@ -60,6 +61,16 @@ const live = async (database: TestDatabase, commands: readonly Command[]): Promi
   // Nothing is created twice, unless the owner stopped it or somebody deleted it in between.
   if (!life.isTouchedByHand())
     expect(Object.entries(world.plane.account.proof().created).filter(([, count]) => count > 1 + life.restarts())).toEqual([]);
+  if (row.wanted !== 'running' || !row.schedule) return;
+  // In a window, it runs. The day after, nothing runs that nobody uses.
+  if (life.isScheduled(row)) expect(['in_service', 'failed']).toContain(row.state);
+  world.plane.advance(DAY_MS);
+  const later = await life.settle();
+  expect(later.scheduled).toBeUndefined();
+  if (later.scale_to_zero_after_seconds !== null) expect(['scaled_to_zero', 'failed']).toContain(later.state);
+  expect(existing(world)).toEqual(expected(later));
+  const instances = world.plane.account.proof().endpoints.reduce((sum, { instances: count }) => sum + count, 0);
+  if (later.state !== 'in_service') expect(instances).toBe(0);
 };
 
 // The deletion of an endpoint that a stop had planned arrives while the next start creates a component on it.

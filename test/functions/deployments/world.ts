@@ -88,6 +88,9 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     lastEventAt: async () => use.lastEventAtMs,
     usageLagMs: USAGE_LAG_MS,
     isInUse: async () => use.isInUse,
+    isSuspended: async () => false,
+    holdStartCredit: async () => ({ writes: [] }),
+    startSecondsOf: async () => [],
     recordStart: async (instanceType, start) => void starts.push({ instanceType, start }),
     reconciliations: {
       send: async (_, nowMs) => {

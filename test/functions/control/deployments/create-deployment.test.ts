@@ -330,6 +330,7 @@ describe('a validation', () => {
         { instance_type: 'ml.g5.xlarge', copies_per_instance: 1, price_per_hour: { min: '2.82', max: '12.69' }, quota: null },
       ],
       start: { p50_seconds: 400, p90_seconds: 500 },
+      schedule: null,
       warnings: [],
     });
     expect(await names()).toEqual([]);
