@@ -7,6 +7,7 @@ import { sendDuring } from './traffic.ts';
 
 const RESPONSES = ['/v1/responses', '/v1/responses/{id}'];
 const MODELS = ['/v1/models', '/v1/models/{model+}', '/v1/deployments', '/v1/deployments/{id}'];
+const DEPLOYMENTS = ['/v1/deployments', '/v1/deployments/{id}'];
 const lacking = (field: string): string => `must have required property '${field}'`;
 
 // Where replies of the last release, which these tests read, differ from this version's document: by path, the fault.
@@ -25,6 +26,7 @@ const DIFFERENCES: readonly (readonly [path: string, fault: string])[] = [
   ),
   ...['permissions', 'second_factor', 'organization_name'].map((field) => ['/v1/me', lacking(field)] as const),
   ...MODELS.flatMap((path) => ['structured_outputs', 'task', 'embedding', 'fallbacks'].map((field) => [path, lacking(field)] as const)),
+  ...DEPLOYMENTS.flatMap((path) => ['schedule', 'current_window', 'next_window'].map((field) => [path, lacking(field)] as const)),
   ...RESPONSES.flatMap((path) =>
     [lacking('presence_penalty'), lacking('frequency_penalty'), '/service_tier must be '].map((fault) => [path, fault] as const),
   ),
