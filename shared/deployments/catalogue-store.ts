@@ -60,6 +60,10 @@ export const createCatalogueStore = (table: RecordTable, builtIn: BuiltIn = { ru
     runtimes: createEntries(table, 'runtime#', Runtime, builtIn.runtimes),
     instanceTypes,
 
+    /** The cost versions of all instance types that have any, by id. */
+    costs: async (): Promise<ReadonlyMap<string, readonly InstancePrice[]>> =>
+      new Map((await instanceTypes.list()).flatMap(({ id, costs = [] }) => (costs.length > 0 ? [[id, costs] as const] : []))),
+
     /** The price versions of an instance type; none if it is unknown or was never priced. */
     prices: async (instanceType: string): Promise<readonly InstancePrice[]> => (await instanceTypes.get(instanceType))?.prices ?? [],
   };

@@ -38,6 +38,8 @@ export const InstanceType = z.object({
   memory_gib: z.number(),
   /** Sluice's charge for an instance. Without a price in force, nothing can use the type. */
   prices: z.array(InstancePrice).max(MAX_INSTANCE_PRICES),
+  /** The platform's own cost of an instance. Nothing is charged by it. Absent in rows of earlier versions. */
+  costs: z.array(InstancePrice).max(MAX_INSTANCE_PRICES).optional(),
   status: EntryStatus,
   version: Version,
 });

@@ -44,6 +44,19 @@ export const NewInstancePrice = z.strictObject({
 });
 export type NewInstancePrice = z.output<typeof NewInstancePrice>;
 
+/** The body that adds a cost version. */
+export const NewInstanceCost = z.strictObject({
+  per_hour: NewInstancePrice.shape.per_hour.meta({
+    description: 'Dollars that an hour of an instance costs the platform, with at most nine decimals.',
+    examples: ['1.01'],
+  }),
+  effective_at: z.int().min(0).max(99_999_999_999).optional().meta({
+    description:
+      'From when instances cost that much: also a time in the past, because nothing is charged by it. Unix time in seconds. Default: now.',
+  }),
+});
+export type NewInstanceCost = z.output<typeof NewInstanceCost>;
+
 // A price version never changes.
 const InstancePriceFigures = z.object({
   version: z.string().meta({ description: 'The id of the price version. The usage of GPU time refers to it.' }),
@@ -64,6 +77,10 @@ export const InstanceTypeResource = z.object({
     description: 'The current price; null: no price is in effect yet, so deployments cannot use the type.',
   }),
   prices: z.array(InstancePriceFigures).optional().meta({ description: 'All price versions, newest first. Only for admins.' }),
+  costs: z
+    .array(InstancePriceFigures)
+    .optional()
+    .meta({ description: 'All versions of what an instance costs the platform, newest first. Only for admins.' }),
   version: z.int().meta({ description: 'Incremented by every change; 0: an entry of the release. The ETag is derived from it.' }),
 });
 export type InstanceTypeResource = z.infer<typeof InstanceTypeResource>;
@@ -79,7 +96,7 @@ const figuresOf = ({ version, hour_nanos, effective_at }: InstancePrice): Instan
 
 /** Converts an instance type to the wire. Only admins see all of its price versions. */
 export const toResource = (type: InstanceType, { isAdmin, nowMs }: { isAdmin: boolean; nowMs: number }): InstanceTypeResource => {
-  const { id, accelerator, accelerators, accelerator_memory_gib, memory_gib, status, prices, version } = type;
+  const { id, accelerator, accelerators, accelerator_memory_gib, memory_gib, status, prices, costs = [], version } = type;
   const price = instancePriceAt(prices, nowMs);
   return {
     object: 'instance_type',
@@ -90,7 +107,7 @@ export const toResource = (type: InstanceType, { isAdmin, nowMs }: { isAdmin: bo
     memory_gib,
     status,
     price: price ? figuresOf(price) : null,
-    ...(isAdmin && { prices: newestFirst(prices).map(figuresOf) }),
+    ...(isAdmin && { prices: newestFirst(prices).map(figuresOf), costs: newestFirst(costs).map(figuresOf) }),
     version,
   };
 };

@@ -5,12 +5,14 @@ import { Conflict, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { nanosOf } from '../../../shared/prices/dollars.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, can } from '../access/actor.ts';
 import { checkRoom, effectiveAt } from '../prices/effective-at.ts';
 import {
   type InstanceTypeList,
   type InstanceTypeResource,
   type InstanceTypeUpdate,
+  type NewInstanceCost,
   type NewInstancePrice,
   type NewInstanceType,
   toResource,
@@ -116,4 +118,24 @@ export const addInstancePrice = async (
   checkRoom(before.prices, effective_at, { max: MAX_INSTANCE_PRICES, advice: 'Keep the last one, which stays in force.' });
   const price = { version: newTimedId('price', nowMs), effective_at, hour_nanos: Number(nanosOf(body.per_hour)) };
   return replace(deps, actor, 'instance_type.priced', before, { ...before, prices: [...before.prices, price] });
+};
+
+/**
+ * Adds a cost version, which economics of GPU time count from its `effective_at` on, also in the past.
+ * @throws 404, 409, 412 after a concurrent change
+ */
+export const addInstanceCost = async (
+  deps: InstanceTypeDependencies,
+  actor: Actor,
+  id: string,
+  { per_hour, effective_at: fromSeconds }: NewInstanceCost,
+  expected?: readonly number[],
+): Promise<InstanceTypeResource> => {
+  const before = checkVersion(await find(deps, id), expected);
+  const { nowMs } = actor.origin;
+  const { costs = [] } = before;
+  const effective_at = fromSeconds === undefined ? nowMs : fromSeconds * SECOND_MS;
+  checkRoom(costs, effective_at, { max: MAX_INSTANCE_PRICES, advice: 'Keep the last one, which stays in force.' });
+  const cost = { version: newTimedId('price', nowMs), effective_at, hour_nanos: Number(nanosOf(per_hour)) };
+  return replace(deps, actor, 'instance_type.costed', before, { ...before, costs: [...costs, cost] });
 };

@@ -1,6 +1,14 @@
 import { createRoute } from '../access/route.ts';
-import { InstanceTypeList, InstanceTypeResource, InstanceTypeUpdate, NewInstancePrice, NewInstanceType } from './instance-type.ts';
 import {
+  InstanceTypeList,
+  InstanceTypeResource,
+  InstanceTypeUpdate,
+  NewInstanceCost,
+  NewInstancePrice,
+  NewInstanceType,
+} from './instance-type.ts';
+import {
+  addInstanceCost,
   addInstancePrice,
   createInstanceType,
   type InstanceTypeDependencies,
@@ -94,5 +102,22 @@ export const instanceTypeRoutes = [
       errors: [400, 404, 409, 412, 503],
     },
     ({ deps, actor, parameters: { id = '' }, body, expected }) => addInstancePrice(deps, actor, id, body, expected),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: `${oneInstanceType}/costs`,
+      operationId: 'addInstanceCost',
+      summary: 'Add a cost version to an instance type',
+      description:
+        'States what an instance costs the platform, which can differ from its price. Nothing is charged by it: `GET /v1/economics` compares it with the revenue. Cost versions cannot be changed; add a new one instead.',
+      access: 'catalogue:write',
+      parameters,
+      isVersioned: true,
+      body: { name: 'NewInstanceCost', schema: NewInstanceCost, example: { per_hour: '1.01', effective_at: 1_793_491_200 } },
+      reply: { status: 201, description: 'The instance type with all its cost versions.', json: instanceType },
+      errors: [400, 404, 409, 412, 503],
+    },
+    ({ deps, actor, parameters: { id = '' }, body, expected }) => addInstanceCost(deps, actor, id, body, expected),
   ),
 ];

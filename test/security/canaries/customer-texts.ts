@@ -53,6 +53,7 @@ export const ACTIONS_WITHOUT_TEXTS = [
   'federation_rule.deleted',
   'federation_rule.updated',
   'instance_type.created',
+  'instance_type.costed',
   'instance_type.priced',
   'instance_type.updated',
   'invoice.created',

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   InstanceTypeList,
   InstanceTypeUpdate,
+  NewInstanceCost,
   NewInstancePrice,
   NewInstanceType,
 } from '../../../../functions/control/instance-types/instance-type.ts';
 import {
+  addInstanceCost,
   addInstancePrice,
   createInstanceType,
   type InstanceTypeDependencies,
@@ -110,4 +112,42 @@ describe('a price of an instance type', () => {
       expect(NewInstancePrice.safeParse(fields).success).toBe(false);
     },
   );
+});
+
+describe('a cost of an instance type', () => {
+  const cost = (id: string, fields: object) => addInstanceCost(deps, admin, id, NewInstanceCost.parse(fields));
+
+  test('is a history of its own, which can begin in the past and leaves the prices as they are', async () => {
+    const id = 'ml.g6e.xlarge';
+    await price(id, { per_hour: '3' });
+    await cost(id, { per_hour: '2.500000001', effective_at: NOW_SECONDS - 86_400 });
+    const type = await cost(id, { per_hour: '2' });
+    expect(type).toMatchObject({
+      price: { per_hour: '3' },
+      prices: [{ per_hour: '3' }],
+      costs: [
+        { per_hour: '2', effective_at: NOW_SECONDS },
+        { per_hour: '2.500000001', effective_at: NOW_SECONDS - 86_400 },
+      ],
+    });
+    const costs = await deps.catalogue.costs();
+    expect(costs.get(id)?.map(({ hour_nanos }) => hour_nanos)).toEqual([2_500_000_001, 2_000_000_000]);
+    expect((await log(null, id)).map(({ action }) => action)).toContain('instance_type.costed');
+  });
+
+  test('is shown to admins only', async () => {
+    const id = 'ml.g6e.2xlarge';
+    await cost(id, { per_hour: '2' });
+    expect((await retrieveInstanceType(deps, admin, id)).costs).toHaveLength(1);
+    expect(JSON.stringify(await listInstanceTypes(deps, member))).not.toContain('costs');
+    expect(JSON.stringify(await retrieveInstanceType(deps, actorOf('owner', 'org_1'), id))).not.toContain('costs');
+  });
+
+  test('never changes: a second one at the same time is rejected, and one of a type without any is not 0', async () => {
+    const id = 'ml.g6e.4xlarge';
+    expect((await deps.catalogue.costs()).has(id)).toBe(false);
+    await cost(id, { per_hour: '2', effective_at: 5 });
+    await expect(cost(id, { per_hour: '3', effective_at: 5 })).rejects.toMatchObject({ status: 409, code: 'price_exists' });
+    await expect(cost('ml.g1.xlarge', { per_hour: '3' })).rejects.toMatchObject({ status: 404 });
+  });
 });
