@@ -4,6 +4,7 @@ import { auditLogRoutes } from './audit/routes.ts';
 import { billingRoutes } from './billing/routes.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
+import { economicsRoutes } from './economics/routes.ts';
 import { federationRuleRoutes } from './federation-rules/routes.ts';
 import { identityProviderRoutes } from './identity-providers/routes.ts';
 import { instanceTypeRoutes } from './instance-types/routes.ts';
@@ -50,6 +51,7 @@ export const controlRoutes = [
   ...runtimeRoutes,
   ...instanceTypeRoutes,
   ...usageRoutes,
+  ...economicsRoutes,
   ...metricsRoutes,
   ...nowRoutes,
   ...requestSearchRoutes,

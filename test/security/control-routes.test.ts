@@ -214,6 +214,7 @@ test('opens only routes of tickets, the own account, a summary and a lookup to t
 const REQUIRED = new Map([
   ['start_time', '1795219200'],
   ['end_time', '1795305600'],
+  ['from', '2026-11-20'],
 ]);
 const requiredQuery = ({ query }: ControlOperation): string =>
   [...REQUIRED].map(([name, value]) => (query && name in query.shape ? `&${name}=${value}` : '')).join('');

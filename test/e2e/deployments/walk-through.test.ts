@@ -8,7 +8,10 @@ import { SECOND_MS } from '../../../shared/time/units.ts';
 import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 import { eventually } from '../../support/eventually.ts';
 
-const DOCUMENT = path.join(import.meta.dirname, '../../../docs/on-demand.md');
+const DOCUMENTS = path.join(import.meta.dirname, '../../../docs');
+const DOCUMENT = path.join(DOCUMENTS, 'on-demand.md');
+// It shows the cost of that deployment.
+const ECONOMICS = { document: path.join(DOCUMENTS, 'economics.md'), steps: 4 };
 // A wake takes long compared with the time between two polls.
 const TIMES = { instance_ms: 6 * SECOND_MS, download_ms: 3 * SECOND_MS, load_ms: 3 * SECOND_MS };
 const TIMEOUT_MS = 600 * SECOND_MS;
@@ -59,8 +62,18 @@ const skipWaits = () => {
   };
 };
 
+const expectEconomics = (): void => {
+  const [{ instance_seconds, cost, requests }] = JSON.parse(written('economics.json')).data;
+  const { waking, busy, idle, draining, total } = instance_seconds;
+  expect(waking + busy + idle + draining).toBe(total);
+  expect([waking, busy, draining].every((seconds) => seconds > 0)).toBe(true);
+  expect(requests).toBeGreaterThan(1);
+  // Each event was rounded to a nano-dollar.
+  expect(Math.abs(Number(cost) - (total * 1.01) / 3_600)).toBeLessThan(1e-6);
+};
+
 test(
-  'the commands in docs/on-demand.md print the output it shows, and Retry-After is right within 20 %',
+  'the commands in docs/on-demand.md and economics.md print what they show, and Retry-After is right',
   async () => {
     const { act, proven } = skipWaits();
     expect(await walk.follow(DOCUMENT, {}, act)).toBe(STEPS.all);
@@ -76,6 +89,9 @@ test(
     // The times are whole seconds: the start is rounded down, the end up.
     const expectedSeconds = error.wake.expected_at - error.wake.started_at;
     expect([error.wake.p50_seconds, error.wake.p50_seconds + 1]).toContain(expectedSeconds);
+
+    expect(await walk.follow(ECONOMICS.document)).toBe(ECONOMICS.steps);
+    expectEconomics();
   },
   TIMEOUT_MS,
 );
