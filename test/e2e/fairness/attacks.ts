@@ -61,20 +61,6 @@ export const ATTACKS: readonly Attack[] = [
     end: ({ run }) => run.control('container'),
   },
   {
-    name: 'hold',
-    sends: 'requests with `X-Wait-For-Capacity: 10` for four deployments that sleep',
-    neighbour: 'on-demand',
-    senders: 48,
-    everyMs: 5_000,
-    prepare:
-      async ({ run, attacker, sleeping }) =>
-      (sender) => ({
-        ...chat(run, attacker.ondemandKey, { model: pick(sleeping, sender) }),
-        url: `${run.ondemand_url}/v1/chat/completions`,
-        headers: { 'x-user-id': USER, 'x-wait-for-capacity': '10' },
-      }),
-  },
-  {
     name: 'tokenize',
     sends: 'texts of 300 kB',
     neighbour: 'serverless',
@@ -231,6 +217,21 @@ export const ATTACKS: readonly Attack[] = [
         body: { body: `And this? ${sender} ${turn}` },
       });
     },
+  },
+  // The last one, because deployments that wake are looked at until they have woken.
+  {
+    name: 'hold',
+    sends: 'requests with `X-Wait-For-Capacity: 10` for four deployments that sleep',
+    neighbour: 'on-demand',
+    senders: 48,
+    everyMs: 5_000,
+    prepare:
+      async ({ run, attacker, sleeping }) =>
+      (sender) => ({
+        ...chat(run, attacker.ondemandKey, { model: pick(sleeping, sender) }),
+        url: `${run.ondemand_url}/v1/chat/completions`,
+        headers: { 'x-user-id': USER, 'x-wait-for-capacity': '10' },
+      }),
   },
 ];
 

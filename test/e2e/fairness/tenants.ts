@@ -1,5 +1,6 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { ReservedConcurrency } from '../../../infra/config/config.ts';
+import { organizationConcurrencyOf } from '../../../infra/config/shares.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
@@ -10,13 +11,16 @@ import { isolatedAssembly } from '../../support/assembly/isolated-assembly.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
+import { sized } from '../../support/sized.ts';
 
-// Few enough that an attacker could hold them all, and enough that a share of them is more than one.
-const RESERVED = { inference: 24, 'ondemand-inference': 24, tokenizer: 8, control: 5, 'sign-in': 4 };
+// Few enough that an attacker could hold them all, and enough that a share of them is more than one. Each one is a
+// process to start, so the small size has fewer.
+const INFERENCE = sized(16, 24);
+const RESERVED = { inference: INFERENCE, 'ondemand-inference': INFERENCE, tokenizer: 8, control: 5, 'sign-in': 4 };
 const ENVIRONMENTS = Math.max(...Object.values(RESERVED));
 // More than the neighbour sends in all, so that its own limits reject nothing when the machine is busy.
 const STEADY_A_MINUTE = 6_000;
-const STEADY_AT_ONCE = 18;
+const STEADY_AT_ONCE = INFERENCE - organizationConcurrencyOf({ reservedConcurrency: ReservedConcurrency.parse(RESERVED), deployments: {} });
 // The next wake is predicted from fast ones; the attacker's requests then wait for a slow one.
 const FAST_WAKES = { instance_ms: 500, download_ms: 200, load_ms: 200, release_ms: 200 };
 const SLOW_WAKE = { ...FAST_WAKES, instance_ms: 60 * SECOND_MS };
@@ -106,7 +110,7 @@ export const startTenants = async (): Promise<Tenants> => {
   const run = await startTestRun(
     ...['--assembly', await isolatedAssembly({ sluice: { reservedConcurrency } })],
     ...['--environments', String(ENVIRONMENTS)],
-    ...['--queue-delay-ms', '500', '--batch-window-ms', '200', '--schedule-ms', '1500'],
+    ...['--queue-delay-ms', '500', '--batch-window-ms', '200', '--schedule-ms', '5000'],
   );
   const control = controlOf(run);
   const attacker = await createTenant(run, control, 3, 4);
