@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
 import type { Start } from './deployment.ts';
 
 /** The expected duration of a start, in seconds. */
@@ -35,6 +36,14 @@ export const predictStart = (starts: readonly Start[], ofType: readonly number[]
 /** The seconds of the fastest start by which `predictStart` predicts, or else the least that experience allows. */
 export const fastestStart = (starts: readonly Start[], ofType: readonly number[]): number =>
   similarStartSeconds(starts, ofType)[0] ?? FASTEST_DEFAULT_START_SECONDS;
+
+/** A start that takes longer begins too late: without a bound, one bad start would cost as much as a short window. */
+export const MAX_LEAD_MS = 2 * HOUR_MS;
+// Passes of the reconciler are at most a minute apart.
+const PASS_INTERVAL_MS = MINUTE_MS;
+
+/** How long before a window of its schedule a deployment starts, in ms. */
+export const windowLeadMs = ({ p90 }: Pick<StartTime, 'p90'>): number => Math.min(MAX_LEAD_MS, p90 * SECOND_MS + PASS_INTERVAL_MS);
 
 // Callers of a deployment that is late try again after this time at the earliest.
 const LATE_SECONDS = 15;

@@ -3,11 +3,10 @@ import { transact } from '../../../shared/database/transaction.ts';
 import { type Deployment, isActive, leastCopies, type Scheduled } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { windowTimes } from '../../../shared/deployments/schedule.ts';
-import { predictStart } from '../../../shared/deployments/start-times.ts';
+import { MAX_LEAD_MS, predictStart, windowLeadMs } from '../../../shared/deployments/start-times.ts';
 import { ASLEEP } from '../../../shared/deployments/state.ts';
 import { type HoldStartCredit, OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
 
 export interface ScheduleDependencies {
   database: Database;
@@ -29,15 +28,10 @@ export interface AppliedSchedule {
   unpaidWindow?: number | undefined;
 }
 
-// A start that takes longer begins too late. Without a bound, one bad start would cost as much as a short window.
-const MAX_LEAD_MS = 2 * HOUR_MS;
-// Passes are at most a minute apart.
-const PASS_INTERVAL_MS = MINUTE_MS;
-
 const leadOf = async ({ startSecondsOf }: ScheduleDependencies, { starts, generations }: Deployment): Promise<number> => {
   const [type] = generations.findLast(isActive)?.instance_types ?? [];
   const ofType = starts.length === 0 && type !== undefined ? await startSecondsOf(type) : [];
-  return Math.min(MAX_LEAD_MS, predictStart(starts, ofType).p90 * SECOND_MS + PASS_INTERVAL_MS);
+  return windowLeadMs(predictStart(starts, ofType));
 };
 
 /**

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { copiesPerInstance, instancesFor } from '../../../../shared/deployments/instances.ts';
-import { predictStart } from '../../../../shared/deployments/start-times.ts';
+import { windowTimes } from '../../../../shared/deployments/schedule.ts';
+import { predictStart, windowLeadMs } from '../../../../shared/deployments/start-times.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
@@ -110,6 +111,9 @@ const meteredIn = (events: readonly GpuEvent[]) => ({
   cost: dollarsOf(events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n)),
 });
 
+const windowsOf = ({ schedule = [] }: Deployment, { fromMs, toMs }: Period, leadMs: number): Period[] =>
+  windowTimes(schedule, fromMs - DAY_MS, toMs).map(({ startMs, endMs }) => ({ fromMs: startMs - leadMs, toMs: endMs }));
+
 // The events and the seconds in use of the days, and of the one before, which says how they began.
 const readBasis = async (
   deps: AdviceDependencies,
@@ -131,14 +135,17 @@ const readBasis = async (
   const prices = new Map(await Promise.all(types.map(async (each) => [each, await deps.catalogue.prices(each)] as const)));
   const { busy, requests, requestsPerSecond } = useOf(days, range);
   const cycles = cyclesOf(events);
+  const start = predictStart(starts, ofType);
+  const leadMs = windowLeadMs(start);
   const instances = instancesFor(copies.min, copiesPerInstance(type, accelerators));
   return {
     basis: {
       range,
       cycles,
       demand: demandOf(busy, cycles),
+      windows: windowsOf(deployment, range, leadMs),
       ...(idleSeconds !== null && { idleMs: idleSeconds * SECOND_MS }),
-      startMs: predictStart(starts, ofType).p50 * SECOND_MS,
+      startMs: start.p50 * SECOND_MS,
       requestsPerSecond,
     },
     charges: { events, prices, instances: { generation, instance_type: preferred, instances, phase: 'serving' } },

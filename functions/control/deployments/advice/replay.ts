@@ -1,5 +1,5 @@
 import { MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
-import type { Demand } from './demand.ts';
+import { type Demand, LONGEST_LEAD_MS } from './demand.ts';
 import type { Cycle, Period } from './history.ts';
 
 /** The known past of a deployment, and its settings then. */
@@ -9,6 +9,8 @@ export interface Basis {
   /** In the order of time. */
   demand: readonly Demand[];
   cycles: readonly Cycle[];
+  /** The windows of its schedule, each from when it starts for it. */
+  windows: readonly Period[];
   /** Absent: it never slept. */
   idleMs?: number;
   /** The expected time of a start, for a deployment that was never started. */
@@ -21,8 +23,6 @@ export interface Basis {
 export interface ReplaySettings {
   /** Absent: it never sleeps. */
   idleMs?: number;
-  /** Times in which it must be awake, in order. */
-  held?: readonly Period[];
 }
 
 /** Requests that would have waited for a start, all for the same time. */
@@ -47,7 +47,7 @@ interface Manner {
   leadMs: number;
   /** From then until a copy is ready. */
   startMs: number;
-  /** From the end of the idle time until it sleeps. */
+  /** From the end of the idle time, or of a window, until it sleeps. */
   latenessMs: number;
   /** From then until its instances are released. */
   releaseMs: number;
@@ -77,13 +77,14 @@ const longestRelease = (cycles: readonly Cycle[]): number => {
 };
 
 // The demand that came until each cycle went to sleep, in one pass over both.
-const mannersOf = ({ cycles, demand, idleMs, startMs }: Basis): Manners => {
+const mannersOf = ({ cycles, demand, windows, idleMs, startMs }: Basis): Manners => {
   const longestReleaseMs = longestRelease(cycles);
   const lateness = new Map<number, number>();
   let next = 0;
   const manners = cycles.map((cycle, i): Manner => {
     const { fromMs, readyMs, asleepMs, toMs } = cycle;
-    let atMs = fromMs;
+    const sinceMs = Math.max(cycles[i - 1]?.asleepMs ?? cycles[i - 1]?.toMs ?? fromMs - LONGEST_LEAD_MS, fromMs - LONGEST_LEAD_MS);
+    let atMs = windows.find((window) => window.fromMs >= sinceMs && window.fromMs <= fromMs)?.fromMs ?? fromMs;
     let lastUseMs = readyMs;
     for (let item = demand[next]; item && item.atMs < (asleepMs ?? toMs); item = demand[++next]) {
       atMs = Math.min(atMs, item.atMs);
@@ -91,13 +92,16 @@ const mannersOf = ({ cycles, demand, idleMs, startMs }: Basis): Manners => {
         lateness.set(lastUseMs, clamp(item.atMs - lastUseMs - idleMs + 1, LONGEST_LATENESS_MS));
       lastUseMs = Math.max(lastUseMs, Math.max(item.atMs, readyMs) + item.serviceMs);
     }
+    const windowEnds = windows.filter((window) => window.fromMs < (asleepMs ?? toMs)).map((window) => window.toMs);
     const isReleased = asleepMs !== undefined && cycles[i + 1]?.fromMs !== toMs;
     return {
       atMs,
       leadMs: fromMs - atMs,
       startMs: readyMs - fromMs,
       latenessMs:
-        asleepMs === undefined || idleMs === undefined ? USUAL_LATENESS_MS : clamp(asleepMs - lastUseMs - idleMs, LONGEST_LATENESS_MS),
+        asleepMs === undefined || idleMs === undefined
+          ? USUAL_LATENESS_MS
+          : clamp(asleepMs - Math.max(lastUseMs + idleMs, ...windowEnds), LONGEST_LATENESS_MS),
       releaseMs: isReleased ? toMs - asleepMs : longestReleaseMs,
     };
   });
@@ -108,15 +112,15 @@ const mannersOf = ({ cycles, demand, idleMs, startMs }: Basis): Manners => {
 const nearest = ({ cycles }: Manners, atMs: number): Manner =>
   cycles.reduce((best, manner) => (Math.abs(manner.atMs - atMs) < Math.abs(best.atMs - atMs) ? manner : best));
 
-interface Use extends Demand {
-  isHeld: boolean;
+interface Event extends Demand {
+  /** The end of the window that begins. */
+  windowEndMs?: number;
 }
 
-const inOrder = (demand: readonly Demand[], held: readonly Period[]): Use[] =>
-  [
-    ...demand.map((each) => ({ ...each, isHeld: false })),
-    ...held.map(({ fromMs, toMs }) => ({ atMs: fromMs, serviceMs: toMs - fromMs, isHeld: true })),
-  ].sort((one, other) => one.atMs - other.atMs);
+const inOrder = ({ demand, windows }: Basis): Event[] =>
+  [...demand, ...windows.map(({ fromMs, toMs }): Event => ({ atMs: fromMs, serviceMs: 0, windowEndMs: toMs }))].sort(
+    (one, other) => one.atMs - other.atMs,
+  );
 
 // The first request waits from its arrival; the others came evenly for as long as the demand lasted.
 const waitsOf = ({ atMs, serviceMs }: Demand, readyMs: number, requestsPerSecond: number): Wait[] => {
@@ -131,6 +135,7 @@ interface Awake {
   fromMs: number;
   readyMs: number;
   lastUseMs: number;
+  windowEndMs: number;
 }
 
 /**
@@ -138,7 +143,7 @@ interface Awake {
  * are released as late as then. Something else that ended a cycle, such as a stop by the owner, ends it here too. With
  * the settings of the time, the result is what was metered.
  */
-export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, held = [] }: ReplaySettings): ReplayedTime => {
+export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY }: ReplaySettings): ReplayedTime => {
   const { range, cycles, requestsPerSecond } = basis;
   const manners = mannersOf(basis);
   const stops = cycles.flatMap(({ asleepMs, toMs }) => (asleepMs === undefined && toMs < range.toMs ? [toMs] : []));
@@ -167,14 +172,14 @@ export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, held =
     const fromMs = atMs + manner.leadMs;
     drainUntil(fromMs);
     const readyMs = fromMs + manner.startMs;
-    return { manner, fromMs, readyMs, lastUseMs: readyMs };
+    return { manner, fromMs, readyMs, lastUseMs: readyMs, windowEndMs: Number.NEGATIVE_INFINITY };
   };
 
   // Ends what sleeps or is stopped until a time.
   const endUntil = (ms: number): void => {
     if (!now) return;
-    const { fromMs, lastUseMs, manner } = now;
-    const asleepMs = lastUseMs + idleMs + Math.max(manner.latenessMs, manners.lateness.get(lastUseMs) ?? 0);
+    const { fromMs, lastUseMs, windowEndMs, manner } = now;
+    const asleepMs = Math.max(lastUseMs + idleMs, windowEndMs) + Math.max(manner.latenessMs, manners.lateness.get(lastUseMs) ?? 0);
     const stopMs = stops.find((each) => each > fromMs) ?? Number.POSITIVE_INFINITY;
     if (Math.min(asleepMs, stopMs) > ms) return;
     now = undefined;
@@ -182,14 +187,18 @@ export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, held =
     else draining = { fromMs, toMs: Math.min(asleepMs + manner.releaseMs, stopMs) };
   };
 
-  for (const { atMs, serviceMs, isHeld } of inOrder(basis.demand, held)) {
+  for (const { atMs, serviceMs, windowEndMs } of inOrder(basis)) {
     if (atMs >= range.toMs) break;
     endUntil(atMs);
     const isCold = now === undefined;
     now ??= start(atMs);
+    if (windowEndMs !== undefined) {
+      now.windowEndMs = Math.max(now.windowEndMs, windowEndMs);
+      continue;
+    }
     const { readyMs } = now;
-    now.lastUseMs = Math.max(now.lastUseMs, (isHeld ? atMs : Math.max(atMs, readyMs)) + serviceMs);
-    if (isHeld || atMs < range.fromMs || atMs >= readyMs) continue;
+    now.lastUseMs = Math.max(now.lastUseMs, Math.max(atMs, readyMs) + serviceMs);
+    if (atMs < range.fromMs || atMs >= readyMs) continue;
     if (isCold) coldStarts++;
     waits.push(...waitsOf({ atMs, serviceMs }, readyMs, requestsPerSecond(atMs)));
   }

@@ -19,6 +19,7 @@ const basisOf = (busy: readonly Period[], cycles: readonly Cycle[], fields: Part
   cycles,
   demand: demandOf(busy, cycles),
   idleMs: 30 * MINUTE_MS,
+  windows: [],
   startMs: 8 * MINUTE_MS,
   requestsPerSecond: () => 0.5,
   ...fields,
@@ -80,11 +81,18 @@ describe('a replay', () => {
     expect(awake).toEqual([{ fromMs: 2 * MINUTE_MS, toMs: expect.any(Number) }]);
   });
 
-  test('never sleeps if it must be awake, and starts for nobody', () => {
-    const { awake, coldStarts } = replay(basisOf([], []), { idleMs: 10 * MINUTE_MS, held: [minutes(60, 120)] });
+  test('starts for a window although nobody calls, and sleeps at its end unless somebody just did', () => {
+    const { awake, coldStarts } = replay(basisOf([], [], { windows: [minutes(60, 120)] }), { idleMs: 10 * MINUTE_MS });
     expect(coldStarts).toBe(0);
-    // A minute until the instances run; it sleeps after two more, and its instances are released after twelve.
-    expect(awake).toEqual([minutes(61, 120 + 10 + 2 + 12)]);
+    // A minute until the instances run; it sleeps two after the end, and its instances are released after twelve.
+    expect(awake).toEqual([minutes(61, 120 + 2 + 12)]);
+    const called = replay(
+      basisOf([minutes(115, 116)], [cycle(61, 70, 128, 140)], { windows: [minutes(60, 120)], idleMs: 10 * MINUTE_MS }),
+      {
+        idleMs: 10 * MINUTE_MS,
+      },
+    );
+    expect(called.awake).toEqual([minutes(61, 116 + 10 + 2 + 12)]);
   });
 
   test('begins awake if it was, and ends with the range', () => {
