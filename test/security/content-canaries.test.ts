@@ -8,6 +8,9 @@ import { ACTIONS_WITH_TEXTS, writeCustomerTexts } from './canaries/customer-text
 import { areWritten, readPlaces } from './canaries/places.ts';
 import { canaryRoutes, generatingRoutes, poolingRoutes } from './canaries/requests.ts';
 
+// Models without an endpoint, and with that of the run's own model.
+const GONE = 'gone';
+const LAST = 'last';
 const USER_ID = '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11';
 
 let run: TestRun;
@@ -22,10 +25,17 @@ const canaries = createCanaries();
 
 beforeAll(async () => {
   run = await startTestRun('--batch-window-ms', '50');
+  // The role allows nothing of an endpoint that does not exist.
+  run.expectDenial('sagemaker:InvokeEndpoint');
   control = controlOf(run);
   ({ id: organization } = await control.createOrganization());
   ({ token } = await control.createUser({ role: 'owner', organization }));
-  for (const model of (await run.models.list('serverless')).values()) await run.models.put(organization, model);
+  const models = await run.models.list('serverless');
+  for (const model of models.values()) await run.models.put(organization, model);
+  const tiny = models.get(run.model);
+  if (!tiny) throw new Error('The local run has no model.');
+  await run.models.put('serverless', { ...tiny, name: GONE, targets: [{ endpoint: 'deleted' }] });
+  await run.models.put('serverless', { ...tiny, name: LAST });
   const limits = { requests_per_minute: 20_000, tokens_per_minute: 100_000_000, concurrency: 64 };
   const keyOf = async (fields: object): Promise<string> =>
     (await control.done('POST', '/v1/api-keys', { token, body: { name: 'key', limits, ...fields } })).secret;
@@ -133,6 +143,18 @@ const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
   await failing('container', { kind: 'error', status: 500, body: error }, 'crashing the runtime', 503);
   await failing('container', { kind: 'error_event', after_tokens: 2, body: error }, 'broken off', /error/, { change: stream });
   await failing('sagemaker', { kind: 'throttling' }, 'without capacity', 503);
+
+  // The first model doesn't exist, and the second one rejects the request in the runtime's words.
+  for (const route of generatingRoutes) {
+    await run.control('container', { fault: { kind: 'error', status: 400, body: error, times: 1 } });
+    const fallbacks = route === 'messages' ? { fallbacks: [{ model: run.model }, { model: LAST }] } : { models: [run.model, LAST] };
+    await expectAll([route], 'by its third model', 200, { change: () => ({ model: GONE, ...fallbacks }) });
+  }
+};
+
+const attemptsOf = async (): Promise<string> => {
+  const { data } = await control.done('GET', `/v1/observability/requests?model=${LAST}`, { token });
+  return (await control.done('GET', `/v1/observability/requests/${data[0].id}?format=text`, { token })).match(/^failed .*\n.*$/m)[0];
 };
 
 // Canaries are mostly wrong in requests to the control plane, and are the free text of some resources.
@@ -198,6 +220,11 @@ test('keeps content only in the payload log, while that is on, and in stored res
   for (const action of ACTIONS_WITH_TEXTS) expect(places.get('table Audit')).toContain(action);
   for (const place of ['file logs/inference.log', 'file logs/ondemand-inference.log', 'file logs/control.log', 'telemetry'])
     expect([place, places.get(place)]).toEqual([place, expect.stringMatching(/req_/)]);
+
+  // The tries of a request have the names of its models and codes of errors, and nothing that a runtime said.
+  const attempts = await attemptsOf();
+  expect(attempts).toMatch(new RegExp(`^failed +${GONE}: model_not_ready after .* ms\\n +${run.model}: invalid_value after .* ms$`));
+  expect(places.get('table Usage')).toContain('"code":"invalid_value"');
 
   expect(canaries.leaksIn(places)).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { startColdDeployments, WARM_ENDPOINT } from '../../../support/fixtures/cold-deployment.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 import { publish } from './fallback-fixtures.ts';
@@ -48,6 +49,17 @@ describe('a model that sleeps, with a warm fallback', () => {
     expect(events.filter(({ model }) => model === WARM_ENDPOINT).map(({ attempts }) => attempts?.[0]?.code)).toEqual(
       Array(CALLERS).fill('deployment_waking'),
     );
+  });
+
+  test('is named in the tries of another organization by its published name only', async () => {
+    const world = await cold.createWorld({ scope: 'serverless', publishedAs: newId('key'), fields: { name: 'own-name' } });
+    const { ask, events } = await world.createEnvironment({}, { org: newId('organization') });
+    const reply = await ask('Hi', undefined, { models });
+    const [event] = await events();
+    expect(event?.attempts).toEqual([{ model: world.name, code: 'deployment_waking', ms: expect.any(Number) }]);
+    const { cost_nanos: _, ...seen } = event as UsageEvent;
+    for (const hidden of ['own-name', world.organization, world.deployment.id])
+      expect(JSON.stringify([seen, reply.headers, reply.body])).not.toContain(hidden);
   });
 
   test('is waited for if its caller wants that', async () => {
