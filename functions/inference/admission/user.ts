@@ -16,8 +16,8 @@ const HASH_CHARACTERS = 16;
 export const userHashOf = (keyId: string, user: string): string =>
   hash('sha256', `${keyId}\n${user.toWellFormed()}`, 'base64url').slice(0, HASH_CHARACTERS);
 
-// 400: the key has limits for each end user, and the request names none.
-class UserRequired extends InvalidRequest {
+/** 400: the key has limits for each end user, and the request names none. */
+export class UserRequired extends InvalidRequest {
   constructor() {
     super({
       param: 'user',

@@ -9,7 +9,8 @@ export const FALLBACK_HEADER = 'x-sluice-fallback';
 /** The header of a reply that a fallback gave. @param number its number among the fallbacks, from 1 */
 export const fallbackHeader = (number: number): Record<string, string> => ({ [FALLBACK_HEADER]: String(number) });
 
-const invalidFallbackHeader = (): InvalidRequest =>
+/** 400: the header of a request is neither `off` nor `on`. */
+export const invalidFallbackHeader = (): InvalidRequest =>
   new InvalidRequest({
     param: FALLBACK_HEADER,
     code: 'invalid_value',

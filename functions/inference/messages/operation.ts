@@ -90,7 +90,8 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   },
   output_format: { description: 'The older name of `output_config.format`.' },
   metadata: {
-    description: '`user_id`: the id of your end user, of which the first 512 characters are stored with the usage of the request.',
+    description:
+      '`user_id`: the id of your end user, of which the first 512 characters are stored with the usage of the request. If the API key has limits for each of its end users (`per_user`), it is required, and they are counted by it.',
   },
   mcp_servers: { description: 'Not supported. Returns 400 unless it is empty. Send the tools of the servers in `tools`.', ...EMPTY },
   container: { description: 'Not supported. Returns 400 unless it is empty.', ...EMPTY },

@@ -40,7 +40,7 @@ const USER_ID: JsonSchema = {
   name: USER_HEADER,
   required: true,
   description:
-    'The id of your end user, a UUID. It determines which of the deployment’s targets answers, and is stored with the usage of the request.',
+    'The id of your end user, a UUID. It determines which of the deployment’s targets answers, and is stored with the usage of the request. If the API key has limits for each of its end users (`per_user`), they are counted by it.',
   schema: { type: 'string', format: 'uuid' },
   example: '9d3b7c52-4e1a-4f06-8b1e-2a6c5d9f7e30',
 };
@@ -64,7 +64,7 @@ const FALLBACK: JsonSchema = {
   in: 'header',
   name: FALLBACK_HEADER,
   description:
-    '`off`: only the model that the request names answers it, whatever its fallbacks are. `on` is the same as leaving the header out; any other value returns 400.',
+    '`off`: only the model that the request names answers it, whatever fallbacks the request, the alias or the model has. The setting `no_fallback` of an API key does the same for all its requests. `on` is the same as leaving the header out; any other value returns 400.',
   schema: { type: 'string', enum: ['off', 'on'], examples: ['off'] },
 };
 

@@ -70,7 +70,10 @@ export const fieldDocs: Readonly<Record<string, FieldDoc>> = {
     additionalProperties: { type: 'number', minimum: -100, maximum: 100 },
     maxProperties: MAX_BIASES,
   },
-  user: { description: 'Your own id for the end user. It is stored with the usage of the request.' },
+  user: {
+    description:
+      'Your own id for the end user. It is stored with the usage of the request. If the API key has limits for each of its end users (`per_user`), it is required, and they are counted by it: a 429 with the `param` `user` is about one of them.',
+  },
   metadata: { description: 'An object of your own, up to 16 KiB of JSON. It is stored with the usage of the request.' },
   prompt_truncate_len: { description: 'Truncates the prompt to this number of tokens. The oldest messages are removed first.' },
   context_length_exceeded_behavior: {
@@ -101,12 +104,12 @@ export const fieldDocs: Readonly<Record<string, FieldDoc>> = {
   function_call: { description: 'The older name of `tool_choice`.', deprecated: true },
   models: {
     description:
-      'Up to 3 models that answer in place of `model`, in this order, if it has no capacity, is not ready, fails or is too slow before it has sent anything. The first one can repeat `model`. It replaces the fallbacks that are configured; an empty array means none. You pay the price of the model that answers, and the `model` of the response is its name.',
+      'Up to 3 models that answer in place of `model`, in this order, if it has no capacity, is not ready, fails or is too slow before it has sent anything. The first one can repeat `model`. It replaces the fallbacks that are configured; an empty array means none. You pay the price of the model that answers, which `model` of the response and the header `x-sluice-fallback` name. Unknown names return 404, and names that the API key may not use 403; a model that can’t do what the request asks for is left out.',
     examples: [['qwen3-8b', 'qwen3-4b']],
   },
   fallbacks: {
     description:
-      'Up to 3 models that answer in place of `model`, in this order, if it has no capacity, is not ready, fails or is too slow before it has sent anything. They replace the fallbacks that are configured; an empty array means none. You pay the price of the model that answers, and the `model` of the response is its name.',
+      'Up to 3 models that answer in place of `model`, in this order, if it has no capacity, is not ready, fails or is too slow before it has sent anything. They replace the fallbacks that are configured; an empty array means none. You pay the price of the model that answers, which `model` of the response and the header `x-sluice-fallback` name. Unknown names return 404, and names that the API key may not use 403; a model that can’t do what the request asks for is left out.',
     examples: [[{ model: 'qwen3-4b' }]],
   },
   min_tokens: { description: 'The minimum number of tokens to generate.' },

@@ -1,10 +1,13 @@
 import { ResponseNotFound } from '../../../functions/catalog/responses.ts';
-import { type Refused, refusedBy } from '../../../functions/inference/admission/limit-errors.ts';
+import { type Refused, refusedBy, TooManyNewUsers } from '../../../functions/inference/admission/limit-errors.ts';
+import { MAX_NEW_USERS_PER_MINUTE } from '../../../functions/inference/admission/reserve-user.ts';
+import { UserRequired } from '../../../functions/inference/admission/user.ts';
 import { DeploymentWaking, type NotWaiting } from '../../../functions/inference/capacity/errors.ts';
 import { invalidWait } from '../../../functions/inference/capacity/wait-header.ts';
 import { StructuredOutputsOff } from '../../../functions/inference/chat/check-format.ts';
 import { chatRequest } from '../../../functions/inference/chat/request.ts';
 import { UnsupportedByModel } from '../../../functions/inference/chat/unsupported-by-model.ts';
+import { invalidFallbackHeader } from '../../../functions/inference/fallback/fallback-header.ts';
 import { IdempotencyInProgress, IdempotentResultNotStored } from '../../../functions/inference/idempotency/errors.ts';
 import { ItemNotFound, PreviousResponseNotFound } from '../../../functions/inference/responses/errors.ts';
 import { expiredKey, ModelNotAllowed, missingKey, wrongHost, wrongKey } from '../../../shared/admission/item/key-errors.ts';
@@ -48,6 +51,8 @@ export const inferenceErrorReplies = {
       unsupported_parameter: new UnsupportedByModel('tools', ask.model),
       structured_outputs_off: new StructuredOutputsOff('response_format', ask.model),
       wait_for_capacity: invalidWait(),
+      fallback_header: invalidFallbackHeader(),
+      user_required: new UserRequired(),
     },
   },
   401: {
@@ -98,16 +103,27 @@ export const inferenceErrorReplies = {
   },
   429: {
     description:
-      'A limit of the API key or of its organization has been reached. Official clients wait for `retry-after` and retry automatically. `insufficient_quota`: the budget or the credit has been spent, and `x-should-retry` is `false`.',
+      'A limit of the API key, of its project or of its organization has been reached, or one that the API key has for each of its end users: then `param` is `user`. Official clients wait for `retry-after` and retry automatically. `insufficient_quota`: the budget or the credit has been spent, and `x-should-retry` is `false`. Another model is never tried instead.',
     schema: 'Error',
     headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry'],
     errors: {
       requests: refused({ refusal: { dimension: 'requests', retryAfterMs: 1_480 } }),
       tokens: refused({ refusal: { dimension: 'tokens', retryAfterMs: 9_200 } }),
       concurrency: refused({ refusal: { dimension: 'concurrency', retryAfterMs: 1_000 } }),
+      user_requests: refused({ owner: 'user', refusal: { dimension: 'requests', retryAfterMs: 1_480 } }),
+      user_concurrency: refused({ owner: 'user', refusal: { dimension: 'concurrency', retryAfterMs: 1_000 } }),
+      new_users: new TooManyNewUsers(MAX_NEW_USERS_PER_MINUTE, 20_000),
       reads: new TooManyReads(100, {}),
       too_large: refused({ refusal: { dimension: 'tokens', retryAfterMs: Number.POSITIVE_INFINITY } }),
       budget_spent: refused({ refusal: { dimension: 'budget', period: 'month', isHeld: false, retryAfterMs: 86_400_000 } }),
+      user_budget_spent: refused({
+        owner: 'user',
+        refusal: { dimension: 'budget', period: 'month', isHeld: false, retryAfterMs: 86_400_000 },
+      }),
+      project_budget_spent: refused({
+        owner: 'project',
+        refusal: { dimension: 'budget', period: 'month', isHeld: false, retryAfterMs: 86_400_000 },
+      }),
       credit_spent: refused({ owner: 'organization', refusal: { dimension: 'credit', isHeld: false, retryAfterMs: 3_600_000 } }),
       credit_held: refused({ owner: 'organization', refusal: { dimension: 'credit', isHeld: true, retryAfterMs: 1_000 } }),
     },

@@ -5,8 +5,8 @@ import { type ErrorReply, EXAMPLE_REQUEST_ID } from './error-reply.ts';
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request is invalid, uses a feature that the model does not support, or does not fit into its context window. Or the idempotency key was used for a different request. `error.details.param` names the field.',
   401: 'The API key is missing, invalid, expired or for another host.',
-  402: 'The budget or the credit of the API key or of its organization has been spent. `x-should-retry` is `false`.',
-  429: 'A limit of the API key or of its organization has been reached. Official clients wait for `retry-after` and retry automatically.',
+  402: 'The budget or the credit of the API key, of its end user, of its project or of its organization has been spent. `x-should-retry` is `false`.',
+  429: 'A limit of the API key, of its project or of its organization has been reached, or one that the API key has for each of its end users: then `error.details.param` is `user`. Official clients wait for `retry-after` and retry automatically.',
 };
 
 /** The component that describes an error of the Messages API with this status. */

@@ -1,5 +1,6 @@
-import { DeploymentBusy, DeploymentStopped } from '../../../functions/inference/capacity/errors.ts';
+import { DeploymentBusy, DeploymentStopped, WakeUnpaid } from '../../../functions/inference/capacity/errors.ts';
 import { expiredKey, missingKey, wrongHost, wrongKey } from '../../../shared/admission/item/key-errors.ts';
+import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { invalidUserId } from '../../../shared/http/user-id.ts';
 import { DeploymentNotFound, DeploymentNotReady } from '../../../shared/models/errors.ts';
 import type { ErrorReply } from './error-reply.ts';
@@ -39,6 +40,13 @@ export const onDemandErrorReplies: Readonly<Record<keyof typeof inferenceErrorRe
       deployment_misspelt: new DeploymentNotFound('qwen3-9b', ['qwen3-8b']),
       deployment_not_found: new DeploymentNotFound('support-desk', ['qwen3-8b', 'qwen3-32b']),
       ...notFound,
+    },
+  },
+  429: {
+    ...inferenceErrorReplies[429],
+    errors: {
+      ...inferenceErrorReplies[429].errors,
+      wake_unpaid: new WakeUnpaid('qwen3-8b', new OutOfCredit('qwen3-8b', { neededNanos: 705_000_000n, availableNanos: 120_000_000n })),
     },
   },
   503: {

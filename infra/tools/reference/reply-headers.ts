@@ -14,7 +14,10 @@ export const replyHeaders = {
   'x-ratelimit-remaining-tokens': number('The number of tokens that are left now.', 198_900),
   'x-ratelimit-reset-tokens': text('The time until the full limit is available again if no more requests are sent.', '1m2.5s'),
   'x-sluice-ignored': text('The fields of the request that were accepted but have no effect on this model.', 'typical_p, my_property'),
-  'x-sluice-fallback': number('Another model answered: the number of that fallback, from 1. The `model` of the body is its name.', 1),
+  'x-sluice-fallback': number(
+    'Another model answered: the number of that fallback, from 1. The `model` of the body is its name. Replays under an idempotency key have it too.',
+    1,
+  ),
   'x-sluice-idempotency': text('`not-stored`: a request with the same idempotency key will not return this result.', 'not-stored'),
   'idempotent-replayed': text('`true`: this is the stored result of an earlier request with the same idempotency key.', 'true'),
   'x-sluice-original-request-id': text('The id of the request that was charged for the stored result.', 'req_VbdBUPc50HcB9NR26VgsplBDO'),
