@@ -203,6 +203,9 @@ test(`${CALLERS} callers of an alias are answered by a warm model, and wake its 
     // One call of SageMaker, of the model that answered.
     expect(event.tries).toBeUndefined();
   }
+  expect(await run.logOf('ondemand-inference')).toMatch(
+    /"message":"request".*"fallback":1.*"attempts":\[\{"model":"tiny","code":"deployment_waking"/,
+  );
   print(fallenBack, direct);
 
   await setSageMaker();
