@@ -30,6 +30,7 @@ const SOME_FAULTS = [
   'The model server returns 503',
   "The model server is silent until the function's time ends",
   'SageMaker throttles',
+  'SageMaker has no copy of one of the models',
   'SageMaker cuts a frame',
   'SageMaker fails in the stream',
   'SageMaker ends the stream without `[DONE]`',

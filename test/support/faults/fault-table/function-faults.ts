@@ -64,6 +64,7 @@ export const FUNCTION_FAULTS: readonly TableFault[] = [
   {
     name: 'The function runs out of memory during the answer',
     metered: 'fails',
+    spares: ['pooling'],
     isSwept: true,
     begin: ({ run }) => run.control('sagemaker', silence),
     during: async (faulty, untilHeld) => {
@@ -74,6 +75,7 @@ export const FUNCTION_FAULTS: readonly TableFault[] = [
   {
     name: 'The function runs out of time during the answer',
     metered: 'fails',
+    spares: ['pooling'],
     isSwept: true,
     begin: async ({ run }) => {
       await run.controlFunctions('timeouts', ofInference({ timeout_ms: KILLED_AFTER_MS }));

@@ -10,6 +10,7 @@ const WHOLE = new Set<Outcome>(['completed', 'timed_out']);
 export const brokenPromises = (cell: Cell): string[] => {
   const { fault, route, reply, admitted, events, next } = cell;
   const [event] = events;
+  const isSpared = route.kind !== undefined && fault.spares?.includes(route.kind) === true;
   const eventIds = events.map(({ request_id }) => request_id).toSorted();
   const promises: Record<string, boolean> = {
     'the status is documented': DOCUMENTED.has(reply.status),
@@ -26,13 +27,14 @@ export const brokenPromises = (cell: Cell): string[] => {
   };
   if (!route.isCharged) promises['a request that generates nothing is free'] = cell.spent === 0n;
   else {
-    if (fault.isSwept) promises['a request that only the sweep settles is free'] = cell.spent === 0n;
+    if (fault.isSwept && !isSpared) promises['a request that only the sweep settles is free'] = cell.spent === 0n;
     else
       promises['a complete reply has an event that says so, and is charged'] =
         !reply.isComplete || (event !== undefined && WHOLE.has(event.outcome) && event.cost_nanos > 0n);
     promises['a failed request that is not streamed costs nothing'] = reply.isComplete || route.stream || cell.spent === 0n;
     promises['a request that failed before its first byte costs nothing'] = reply.status === 200 || cell.spent === 0n;
-    if (fault.metered !== 'either') promises[`the request ${fault.metered}`] = reply.isComplete === (fault.metered === 'succeeds');
+    const metered = isSpared ? 'succeeds' : fault.metered;
+    if (metered !== 'either') promises[`the request ${metered}`] = reply.isComplete === (metered === 'succeeds');
   }
   return Object.entries(promises).flatMap(([promise, isKept]) => (isKept ? [] : [promise]));
 };

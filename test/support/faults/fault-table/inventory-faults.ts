@@ -1,3 +1,4 @@
+import { EMBEDDING_MODEL, RERANK_MODEL } from '../../../../infra/local/container.ts';
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { DAY_MS } from '../../../../shared/time/units.ts';
@@ -12,25 +13,27 @@ export const SMALL_WINDOW_TOKENS = 1_030;
 
 type Row = Record<string, unknown>;
 
-/** A fault of the rows of the table's model. @param change returns undefined to delete a row */
+/** A fault of the rows of the table's models, but of the fallback. @param change returns undefined to delete a row */
 export const inventory = (
   name: string,
   change: (model: Model) => Row | undefined,
-  fault: Pick<TableFault, 'metered' | 'isModelAbsent'>,
+  fault: Pick<TableFault, 'metered' | 'isModelAbsent' | 'spares'>,
 ): TableFault => {
-  const stored = new Map<string, Model>();
+  const stored: [pool: string, model: Model][] = [];
   return {
     name,
     ...fault,
     coldFunctions: READERS,
     staleFunctions: READERS,
     begin: async ({ run }) => {
-      for (const pool of POOLS) {
-        const model = await run.models.get(pool, run.model);
-        if (!model) throw new Error(`The pool ${pool} has no model ${run.model}.`);
-        stored.set(pool, model);
-        await putRow(run, pool, change(model));
-      }
+      stored.length = 0;
+      for (const pool of POOLS)
+        for (const name of [run.model, EMBEDDING_MODEL, RERANK_MODEL]) {
+          const model = await run.models.get(pool, name);
+          if (!model) throw new Error(`The pool ${pool} has no model ${name}.`);
+          stored.push([pool, model]);
+          await putRow(run, pool, name, change(model));
+        }
     },
     end: async ({ run }) => {
       for (const [pool, model] of stored) await run.models.put(pool, model);
@@ -38,7 +41,7 @@ export const inventory = (
   };
 };
 
-const putRow = async ({ database: tables, model: name, tables: { Models } }: FaultyRun['run'], pool: string, row?: Row): Promise<void> => {
+const putRow = async ({ database: tables, tables: { Models } }: FaultyRun['run'], pool: string, name: string, row?: Row): Promise<void> => {
   const TableName = Models as string;
   if (row) await tables.put({ TableName, Item: { pool, ...row } });
   else await tables.delete({ TableName, Key: { pool, name } });
@@ -54,7 +57,7 @@ export const INVENTORY_FAULTS: readonly TableFault[] = [
   inventory(
     'Inventory: the model has no price yet',
     (model) => ({ ...model, prices: model.prices.map((price) => ({ ...price, effective_at: Date.now() + DAY_MS })) }),
-    { metered: 'fails' },
+    { metered: 'fails', spares: ['fallback'] },
   ),
   inventory(
     "Inventory: the tokenizer's files are missing",

@@ -14,6 +14,7 @@ interface Section {
 const COLUMNS: readonly { title: string; has: (row: Row) => boolean }[] = [
   { title: 'Whole answer', has: ({ request, mode }) => isAnswer(request) && mode === 'whole' },
   { title: 'Stream', has: ({ request, mode }) => isAnswer(request) && mode === 'stream' },
+  { title: 'Embeddings, rerank', has: ({ request }) => /^(embeddings|rerank)/.test(request) },
   { title: 'Tokens', has: ({ request }) => /^((de)?tokenize|count tokens)/.test(request) },
   { title: 'Models', has: ({ request }) => request === 'models' },
   { title: 'Log in, refresh', has: ({ request }) => /^(log in|refresh)/.test(request) },

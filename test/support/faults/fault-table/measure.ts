@@ -100,13 +100,13 @@ const createdKeyNames = async ({ control, users: [user] }: FaultyRun): Promise<s
   return data.map(({ name }: { name: string }) => name);
 };
 
-// `held` resolves when the request is in flight, with the head of its reply if that is streamed; without a charge, when
-// it is over.
+// `held` resolves when the request is in flight, with the head of its reply if that is streamed. Without a charge, or
+// if the model doesn't stream, it resolves when the request is over.
 const sendOne = (run: TestRun, { route, caller, keyId }: Sent) => {
   const head = Promise.withResolvers<void>();
   const reply = send(run, route, caller, head.resolve);
   const held = async (): Promise<unknown> => {
-    if (!route.isCharged) return reply;
+    if (!route.isCharged || route.kind === 'pooling') return reply;
     if (route.stream) await head.promise;
     return eventually(async () => inFlight(await run.limiters.whole(keyId)) > 0, `the model holds the answer of ${route.name}`);
   };

@@ -1,10 +1,15 @@
+import { LOCAL_MODEL } from '../../../../infra/local/container.ts';
 import type { TableFault } from './table-fault.ts';
 
-const sagemaker = (name: string, kind: string, metered: TableFault['metered'] = 'fails', settings: object = {}): TableFault => ({
+const sagemaker = (name: string, kind: string, settings: object = {}, spares: TableFault['spares'] = []): TableFault => ({
   name: `SageMaker ${name}`,
-  metered,
+  metered: 'fails',
+  spares,
   begin: ({ run }) => run.control('sagemaker', { cuts: 'whole', fault: { kind, ...settings } }),
 });
+
+// Models that generate no text are invoked without a stream.
+const inTheStream = (name: string, kind: string): TableFault => sagemaker(name, kind, { after_parts: 3 }, ['pooling']);
 
 const container = (name: string, settings: Record<string, unknown>, metered: TableFault['metered'] = 'fails'): TableFault => ({
   name: `The model server ${name}`,
@@ -20,15 +25,16 @@ export const MODEL_FAULTS: readonly TableFault[] = [
   sagemaker('fails in a dependency', 'internal_dependency'),
   sagemaker('does not have the model ready', 'model_not_ready'),
   sagemaker('has no copy of the model', 'no_capacity'),
+  sagemaker('has no copy of one of the models', 'no_capacity', { endpoint: LOCAL_MODEL }, ['fallback', 'pooling']),
   sagemaker('rejects the call', 'validation'),
   sagemaker('refuses connections', 'refuse'),
   sagemaker('reports an error of the model server', 'model_error'),
-  sagemaker('reports an error in the stream', 'model_stream_error', 'fails', { after_parts: 3 }),
-  sagemaker('fails in the stream', 'internal_stream_failure', 'fails', { after_parts: 3 }),
-  sagemaker('breaks the connection in the stream', 'socket_destroyed', 'fails', { after_parts: 3 }),
-  sagemaker('cuts a frame', 'truncated_frame', 'fails', { after_parts: 3 }),
-  sagemaker('sends a corrupt frame', 'bad_checksum', 'fails', { after_parts: 3 }),
-  sagemaker('ends the stream without `[DONE]`', 'end_without_done', 'fails', { after_parts: 3 }),
+  inTheStream('reports an error in the stream', 'model_stream_error'),
+  inTheStream('fails in the stream', 'internal_stream_failure'),
+  inTheStream('breaks the connection in the stream', 'socket_destroyed'),
+  inTheStream('cuts a frame', 'truncated_frame'),
+  inTheStream('sends a corrupt frame', 'bad_checksum'),
+  inTheStream('ends the stream without `[DONE]`', 'end_without_done'),
   container('is slow to its first token', { first_token_delay_ms: 500 }, 'succeeds'),
   container('returns 500', { fault: { kind: 'error', status: 500 } }),
   container('returns 503', { fault: { kind: 'error', status: 503 } }),

@@ -1,3 +1,5 @@
+import { EMBEDDING_MODEL, REASONING_MODEL, RERANK_MODEL } from '../../../../infra/local/container.ts';
+import { inferenceHostRoutes } from '../../../../shared/hosts/inference-routes.ts';
 import { COUNT_TOKENS_PATH, MESSAGES_PATH } from '../../../../shared/http/messages-path.ts';
 import type { SignedIn } from '../../clients/control.ts';
 import type { HostName } from '../../clients/hosts.ts';
@@ -29,6 +31,8 @@ export interface TableRoute {
   /** True if a complete reply is charged. Tokenization is admitted, so it has an event, but it is free. */
   isCharged: boolean;
   stream: boolean;
+  /** `fallback`: another model can answer. `pooling`: the model generates no text, and is invoked without a stream. */
+  kind?: 'fallback' | 'pooling';
   /** Set if it creates an API key with the caller's name for it. */
   createsKey?: true;
 }
@@ -48,17 +52,38 @@ const ofModel =
 const wholeAndStream = (name: string, host: HostName, path: string, fields: object): TableRoute[] =>
   [false, true].map((stream) => ({ name, host, path, stream, access: 'key', isCharged: true, bodyOf: ofModel({ ...fields, stream }) }));
 
+const pooling = { stream: false, access: 'key', isCharged: true, kind: 'pooling' } as const;
+const { createEmbeddings, createRerank } = inferenceHostRoutes;
+const toRank = { query: 'Hello', documents: ['Hello', 'Goodbye'] };
+
+const chatWithFallback: TableRoute[] = wholeAndStream('chat completions with a fallback', 'serverless', '/v1/chat/completions', chat).map(
+  ({ bodyOf, ...route }) => ({
+    ...route,
+    kind: 'fallback',
+    bodyOf: async (caller) => ({ ...(await bodyOf?.(caller)), models: [caller.model, REASONING_MODEL] }),
+  }),
+);
+
 const free = { isCharged: false, stream: false } as const;
 
 /** The requests to the inference hosts, in the table's order. */
 export const INFERENCE_ROUTES: readonly TableRoute[] = [
   ...wholeAndStream('chat completions', 'serverless', '/v1/chat/completions', chat),
+  ...chatWithFallback,
   ...wholeAndStream('completions', 'serverless', '/v1/completions', completion),
   ...wholeAndStream('responses', 'serverless', '/v1/responses', response),
   ...wholeAndStream('messages', 'serverless', MESSAGES_PATH, message),
   ...wholeAndStream('chat completions', 'on-demand', '/v1/chat/completions', chat),
   ...wholeAndStream('responses', 'on-demand', '/v1/responses', response),
   ...wholeAndStream('messages', 'on-demand', MESSAGES_PATH, message),
+  {
+    ...pooling,
+    name: 'embeddings',
+    host: 'serverless',
+    path: createEmbeddings.path,
+    bodyOf: () => ({ model: EMBEDDING_MODEL, input: ['Hello', 'Goodbye'] }),
+  },
+  { ...pooling, name: 'rerank', host: 'on-demand', path: createRerank.path, bodyOf: () => ({ ...toRank, model: RERANK_MODEL }) },
   { ...free, name: 'count tokens', host: 'serverless', path: COUNT_TOKENS_PATH, access: 'key', bodyOf: ofModel(message) },
   { ...free, name: 'tokenize', host: 'serverless', path: '/tokenize', access: 'key', bodyOf: ofModel({ prompt: 'Hello' }) },
   { ...free, name: 'detokenize', host: 'serverless', path: '/detokenize', access: 'key', bodyOf: ofModel({ tokens: [48, 49] }) },

@@ -3,6 +3,7 @@ import type { TestRun } from '../../clients/local-run.ts';
 import type { TestKey } from '../../fixtures/create-key.ts';
 import type { FaultProxy } from '../fault-proxy.ts';
 import type { Identities } from './identities.ts';
+import type { TableRoute } from './routes.ts';
 
 /** The local run that the faults of the table act on. */
 export interface FaultyRun {
@@ -43,6 +44,8 @@ export interface TableFault {
   during?: (faulty: FaultyRun, untilHeld: () => Promise<void>) => Promise<void>;
   /** Ends what `endFaults` doesn't. */
   end?: (faulty: FaultyRun) => Promise<void>;
+  /** The kinds of requests that it doesn't reach, or that another model answers. */
+  spares?: readonly TableRoute['kind'][];
   /** The replies to requests that reach the model: whole answers, errors, or either. */
   metered: 'succeeds' | 'fails' | 'either';
   /** How long its failed replies can take, because of random waits between attempts. */
