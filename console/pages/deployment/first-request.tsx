@@ -15,7 +15,7 @@ const WAIT_SECONDS = '280';
 export const FirstRequest = ({ deployment }: { deployment: Deployment }) => {
   const me = useSignedIn();
   const [userId] = useState(() => crypto.randomUUID());
-  const { name, state, organization } = deployment;
+  const { name, task, state, organization } = deployment;
   const mustWait = isAsleep(deployment) || state === 'pending' || state === 'creating' || state === 'waking';
   const keyPath = `/api-keys?${new URLSearchParams({
     dialog: 'create',
@@ -39,8 +39,9 @@ export const FirstRequest = ({ deployment }: { deployment: Deployment }) => {
             <Code
               label="A request to this deployment"
               variants={snippetsOf({
+                task,
                 baseUrl: on_demand_base_url,
-                body: exampleBody('generate', name),
+                body: exampleBody(task, name),
                 headers: { 'x-user-id': userId, ...(mustWait && { 'x-wait-for-capacity': WAIT_SECONDS }) },
               })}
             />

@@ -100,7 +100,7 @@ const DeploymentPage = ({ deployment }: { deployment: Deployment }) => {
       actions={<PageActions deployment={deployment} />}
     >
       <Now deployment={deployment} />
-      {canAnswer(deployment) && deployment.task === 'generate' && <FirstRequest deployment={deployment} />}
+      {canAnswer(deployment) && <FirstRequest deployment={deployment} />}
       <Generations deployment={deployment} />
       <Section title="Settings" isCard actions={can(me, 'audit:read') && <ButtonLink to={auditPath}>Show who changed them</ButtonLink>}>
         <Facts facts={factsOf(deployment, me)} />

@@ -135,6 +135,19 @@ describe('deployments in the console', () => {
     await close();
   });
 
+  test('shows a request for vectors to a deployment that embeds, and no playground', async () => {
+    const { owner, folder } = second;
+    const fields = { name: 'vectors', task: 'embed', embedding: { dimensions: 8 }, model: `${folder}qwen3-8b/`, runtime: 'vllm-0.27.1' };
+    const { id } = await ui.control.done('POST', '/v1/deployments', { token: owner.token, body: { ...fields, instance_types: [TYPE] } });
+    const { page, faults, close } = await ui.open(owner, `/deployments/${id}`);
+    const code = page.getByLabel('A request to this deployment').locator('pre');
+    expect(await code.textContent()).toContain(`${ui.run.ondemand_url}/v1/embeddings'`);
+    expect(await page.getByRole('link', { name: 'Try it' }).count()).toBe(0);
+    await ui.control.done('DELETE', `/v1/deployments/${id}`, { token: owner.token });
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('lets a member see deployments, and offers them no change', async () => {
     const member = await ui.control.createUser({ role: 'member', organization: first.organization });
     const { page, faults, close } = await ui.open(member, '/deployments');
