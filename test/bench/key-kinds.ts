@@ -4,7 +4,7 @@ import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { TestRun } from '../support/clients/local-run.ts';
 import { grantCredit } from '../support/fixtures/grant-credit.ts';
-import { limitOrganization } from '../support/fixtures/limit-organization.ts';
+import { limitOrganization, limitProject } from '../support/fixtures/limit-organization.ts';
 import { newId } from '../support/fixtures/new-id.ts';
 import { ask } from './client.ts';
 import { sum } from './lib/statistics.ts';
@@ -23,6 +23,8 @@ interface Kind {
   name: string;
   key?: Parameters<TestRun['createKey']>[0];
   organization?: Partial<Limits>;
+  /** Of the project that the key is in. */
+  project?: Limits['budgets'];
   isIdempotent?: true;
   /** Another request than a chat completion, and its path. */
   request?: { path: string; body: string };
@@ -35,6 +37,7 @@ const KINDS: readonly Kind[] = [
   { name: 'a key with budgets', key: { day_budget_nanos: DOLLARS, month_budget_nanos: DOLLARS, total_budget_nanos: DOLLARS }, target: 4 },
   { name: 'a key of eight shards', key: { concurrency: 96 }, target: 4 },
   { name: 'a key with limits for end users', key: { per_user: { requestsPerMinute: 1_000_000, monthlyBudgetNanos: DOLLARS } }, target: 6 },
+  { name: "a project's budget", project: { month: DOLLARS }, target: 5.5 },
   { name: "an organization's limits", organization: { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000 }, target: 7 },
   { name: "an organization's money", organization: { budgets: { month: DOLLARS }, isPrepaid: true }, target: 7 },
   { name: 'a plain key and an idempotency key', isIdempotent: true },
@@ -76,7 +79,9 @@ export const measureKinds = async (run: TestRun, observer: Observer): Promise<Fi
 
 const measureKind = async (run: TestRun, observer: Observer, kind: Kind): Promise<{ writeUnits: number; readUnits: number }> => {
   const organization = newId('organization');
-  const { secret } = await run.createKey({ org: organization, ...kind.key });
+  const project = kind.project && newId('project');
+  if (project && kind.project) await limitProject(run.limiters, project, organization, kind.project);
+  const { secret } = await run.createKey({ org: organization, ...(project && { project_id: project }), ...kind.key });
   if (kind.organization) {
     await limitOrganization(run.limiters, organization, kind.organization);
     const credit = createCreditStore(run.database, run.tables.Accounts as string);

@@ -113,6 +113,21 @@ describe('the budget of a project', () => {
     expect(get).not.toHaveBeenCalled();
   });
 
+  test('costs two writes a request, and no read once the project is known', async () => {
+    const { keys } = await setUp({ month: 10n * DOLLAR });
+    const caller = makeCaller(database.limiters, () => START);
+    const first = await ask(caller, keys[0], DOLLAR);
+    if (!isAdmitted(first)) throw first;
+    const [get, end] = [jest.spyOn(caller.store, 'get').mockClear(), jest.spyOn(caller.store, 'end').mockClear()];
+    const second = await ask(caller, keys[0], DOLLAR);
+    if (!isAdmitted(second)) throw second;
+    await release(caller, second, { tokens: 1, costNanos: 1n });
+    expect(second.reservations).toHaveLength(2);
+    expect(second.roundTrips).toBe(2);
+    expect(end).toHaveBeenCalledTimes(2);
+    expect(get).not.toHaveBeenCalled();
+  });
+
   test('is split under load, like that of an organization', async () => {
     const { project, keys } = await setUp({ month: 10_000n * DOLLAR });
     const caller = makeCaller(database.limiters, () => START);
