@@ -18,6 +18,7 @@ import { Project, ProjectUpdate } from '../../../../functions/control/projects/p
 import type { KeyItem } from '../../../../shared/admission/item/key-item.ts';
 import { limitsOf } from '../../../../shared/admission/item/limiter-item.ts';
 import { shardIds } from '../../../../shared/admission/item/shards.ts';
+import type { Database } from '../../../../shared/database/database.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { storeUser } from '../../../support/fixtures/stored-users.ts';
@@ -201,7 +202,8 @@ describe('the budgets of a project', () => {
     const item = await database.limiters.get(id);
     return item && { org: item.org, budgets: limitsOf(item).budgets };
   };
-  const update = (project: { id: string }, body: object) => updateProject(stores, next(owner), placeOf(project), ProjectUpdate.parse(body));
+  const update = (project: { id: string }, body: object, deps = stores) =>
+    updateProject(deps, next(owner), placeOf(project), ProjectUpdate.parse(body));
 
   test('are in a limiter, which a project has from its first budget on', async () => {
     const project = await create();
@@ -226,7 +228,16 @@ describe('the budgets of a project', () => {
 
   test('are changed as a whole or not at all, even by two owners at once', async () => {
     const project = await create();
-    const [a, b] = await Promise.allSettled(['1', '2'].map((month) => update(project, { budgets: { month } })));
+    const { promise: bothArrived, resolve } = Promise.withResolvers<void>();
+    let arrived = 0;
+    // Both have read the project before either of them writes, also on a slow machine.
+    const transactWrite: Database['transactWrite'] = async (input) => {
+      if (++arrived === 2) resolve();
+      await bothArrived;
+      await database.database.transactWrite(input);
+    };
+    const deps = accountStores(database, { ...database.database, transactWrite });
+    const [a, b] = await Promise.allSettled(['1', '2'].map((month) => update(project, { budgets: { month } }, deps)));
     expect([a, b].filter((each) => each?.status === 'fulfilled')).toHaveLength(1);
     const { budgets } = await visibleProject(stores, owner, placeOf(project));
     expect((await limiterOf(project))?.budgets).toEqual({ month: BigInt(budgets.month as string) * 1_000_000_000n });
