@@ -1,6 +1,6 @@
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
-import { SelectField, TextField } from '../../design/controls/fields.tsx';
+import { SelectField, TextArea, TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import { ShortFields } from '../../design/layout/layout.tsx';
@@ -58,6 +58,14 @@ export const EditSettings = ({ deployment, onClose }: { deployment: Deployment; 
           <>
             <Numbers names={COUNTS} deployment={deployment} draft={draft} onChange={onChange} />
             <SelectField label="Sleeps" value={draft.idle} onChange={(idle) => onChange({ idle })} choices={idleChoices(draft.idle)} />
+            <TextArea
+              label={SETTINGS_LABELS.windows}
+              value={draft.windows}
+              onChange={(windows) => onChange({ windows })}
+              fault={settingsFaults(draft, deployment).windows}
+              hint="One on each line: days, times, time zone and the least copies, such as mon-fri 08:00-18:00 Europe/Berlin 1."
+              rows={3}
+            />
             <Numbers names={sizesOf(deployment)} deployment={deployment} draft={draft} onChange={onChange} />
           </>
         )}

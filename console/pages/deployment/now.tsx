@@ -57,6 +57,22 @@ const Progress = ({ deployment }: { deployment: Deployment }) => {
   );
 };
 
+const Windows = ({ deployment: { current_window: current, next_window: next } }: { deployment: Deployment }) => (
+  <>
+    {current && (
+      <p>
+        A window of its schedule is open, with at least {current.min_copies} {current.min_copies === 1 ? 'copy' : 'copies'}. It ends{' '}
+        <Time seconds={current.ends_at} />.
+      </p>
+    )}
+    {next && (
+      <p>
+        The next window opens <Time seconds={next.starts_at} />.
+      </p>
+    )}
+  </>
+);
+
 /** What a deployment does now, what it costs, and what comes next. */
 export const Now = ({ deployment }: { deployment: Deployment }) => {
   const me = useSignedIn();
@@ -76,6 +92,7 @@ export const Now = ({ deployment }: { deployment: Deployment }) => {
             </p>
           )}
           <Progress deployment={deployment} />
+          {state !== 'stopped' && <Windows deployment={deployment} />}
           {reason && (
             <Notice tone="warn">
               <ReasonText reason={reason} />

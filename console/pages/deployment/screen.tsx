@@ -7,7 +7,7 @@ import { CopyText } from '../../design/controls/copy.tsx';
 import { IdLink } from '../../design/controls/id-link.tsx';
 import { Count, Time } from '../../design/data/values.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { Facts, Page, Section } from '../../design/layout/layout.tsx';
+import { Facts, Page, Section, Stack } from '../../design/layout/layout.tsx';
 import { DeploymentActions } from '../deployments/deployment-actions.tsx';
 import { type Deployment, isMoving, roughly } from '../deployments/deployment-state.ts';
 import { StateChip } from '../deployments/state-chip.tsx';
@@ -20,6 +20,7 @@ import { History } from './history.tsx';
 import { Now } from './now.tsx';
 import { PublishDeployment, UnpublishDeployment } from './publish.tsx';
 import { RollOut } from './roll-out.tsx';
+import { linesOfWindows } from './windows.ts';
 
 const MOVING_MS = 5_000;
 const RESTING_MS = 30_000;
@@ -65,6 +66,18 @@ const factsOf = (deployment: Deployment, me: Me) =>
       deployment.scale_to_zero_after_seconds === null
         ? 'never'
         : `after ${roughly(deployment.scale_to_zero_after_seconds)} without a request`,
+    ],
+    [
+      'Windows',
+      deployment.schedule.length > 0 ? (
+        <Stack key="windows">
+          {linesOfWindows(deployment.schedule)
+            .split('\n')
+            .map((line) => (
+              <span key={line}>{line}</span>
+            ))}
+        </Stack>
+      ) : undefined,
     ],
     ['Requests at once', `${deployment.max_concurrency_per_copy} for each copy`],
     ...taskFacts(deployment),

@@ -2,6 +2,7 @@ import type { RequestBody } from '../../client/routes.ts';
 import { namesIn } from '../../design/format/lists.ts';
 import { isCount, linesOf, variablesIn } from '../deploy/deployment-draft.ts';
 import type { Deployment } from '../deployments/deployment-state.ts';
+import { linesOfWindows, windowsIn } from './windows.ts';
 
 type Update = RequestBody<'PATCH /v1/deployments/{id}'>;
 
@@ -11,6 +12,8 @@ export type SettingsDraft = {
   maxCopies: string;
   /** Seconds; empty: it never sleeps. */
   idle: string;
+  /** Lines such as `mon-fri 08:00-18:00 Europe/Berlin 1`. */
+  windows: string;
   concurrency: string;
   contextLength: string;
   /** Empty: it generates no text. */
@@ -21,6 +24,7 @@ export const SETTINGS_LABELS = {
   minCopies: 'Least copies',
   maxCopies: 'Most copies',
   idle: 'Sleeps after, in seconds',
+  windows: 'Doesn’t sleep in these windows',
   concurrency: 'Requests at once for each copy',
   contextLength: 'Context length',
   maxOutput: 'Most output tokens',
@@ -31,6 +35,7 @@ export const settingsOf = (deployment: Deployment): SettingsDraft => ({
   minCopies: String(deployment.copies.min),
   maxCopies: String(deployment.copies.max),
   idle: String(deployment.scale_to_zero_after_seconds ?? ''),
+  windows: linesOfWindows(deployment.schedule),
   concurrency: String(deployment.max_concurrency_per_copy),
   contextLength: String(deployment.context_length),
   maxOutput: String(deployment.max_output_tokens ?? ''),
@@ -41,12 +46,17 @@ export const sizesOf = ({ task }: Pick<Deployment, 'task'>) =>
   task === 'generate' ? (['contextLength', 'maxOutput'] as const) : (['contextLength'] as const);
 
 /** Why settings can't be sent. */
-export const settingsFaults = (draft: SettingsDraft, deployment: Pick<Deployment, 'task'>): Partial<Record<keyof SettingsDraft, string>> =>
-  Object.fromEntries(
+export const settingsFaults = (
+  draft: SettingsDraft,
+  deployment: Pick<Deployment, 'task'>,
+): Partial<Record<keyof SettingsDraft, string>> => ({
+  ...Object.fromEntries(
     (['minCopies', 'maxCopies', 'concurrency', ...sizesOf(deployment)] as const)
       .filter((name) => !isCount(draft[name]))
       .map((name) => [name, 'Enter a whole number of at least 1.']),
-  );
+  ),
+  ...(windowsIn(draft.windows) === undefined && { windows: 'Enter one window on each line, such as mon-fri 08:00-18:00 Europe/Berlin 1.' }),
+});
 
 /** The change of a deployment's settings: only those that differ. */
 export const settingsChange = (draft: SettingsDraft, deployment: Deployment): Update => {
@@ -59,6 +69,7 @@ export const settingsChange = (draft: SettingsDraft, deployment: Deployment): Up
   return {
     ...(Object.keys(copies).length > 0 && { copies }),
     ...(differs('idle') && { scale_to_zero_after_seconds: draft.idle === '' ? null : Number(draft.idle) }),
+    ...(differs('windows') && { schedule: windowsIn(draft.windows) ?? [] }),
     ...(differs('concurrency') && { max_concurrency_per_copy: Number(draft.concurrency) }),
     ...(differs('contextLength') && { context_length: Number(draft.contextLength) }),
     ...(differs('maxOutput') && { max_output_tokens: Number(draft.maxOutput) }),

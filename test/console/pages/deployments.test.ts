@@ -52,6 +52,7 @@ const deployment = {
   state_since: 100,
   copies: { min: 1, max: 2 },
   scale_to_zero_after_seconds: 1_800,
+  schedule: [],
   max_concurrency_per_copy: 16,
   context_length: 8_192,
   max_output_tokens: 4_096,
@@ -205,6 +206,33 @@ describe('a deployment', () => {
       copies: { max: 4 },
       scale_to_zero_after_seconds: null,
     });
+  });
+
+  test('sends the windows of its schedule, which are edited as lines', () => {
+    const office = { days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '08:00', to: '18:00', time_zone: 'Europe/Berlin', min_copies: 2 };
+    const scheduled = {
+      ...deployment,
+      schedule: [office, { ...office, days: ['sun', 'sat', 'mon'], to: '24:00', time_zone: 'UTC' }],
+    } as Deployment;
+    const opened = settingsOf(scheduled);
+    expect(opened.windows).toBe('mon-fri 08:00-18:00 Europe/Berlin 2\nmon,sat-sun 08:00-24:00 UTC 2');
+    expect(settingsChange(opened, scheduled)).toEqual({});
+    expect(
+      settingsChange({ ...opened, windows: ' MON-Fri  08:00-18:00 Europe/Berlin 2\n\nsun 22:00-06:00 Asia/Kathmandu' }, scheduled),
+    ).toEqual({
+      schedule: [office, { days: ['sun'], from: '22:00', to: '06:00', time_zone: 'Asia/Kathmandu', min_copies: 1 }],
+    });
+    expect(settingsChange({ ...opened, windows: '' }, scheduled)).toEqual({ schedule: [] });
+    for (const windows of [
+      'mon 08:00',
+      'fri-mon 08:00-18:00 UTC',
+      'mo 08:00-18:00 UTC',
+      'mon 08:00-18:00',
+      'mon 08:00-18:00 UTC 0',
+      'mon-tue-wed 08:00-18:00 UTC',
+    ])
+      expect([windows, Object.keys(settingsFaults({ ...opened, windows }, deployment))]).toEqual([windows, ['windows']]);
+    expect(settingsFaults(opened, deployment)).toEqual({});
   });
 
   test('gets a new generation only if it would run something else', () => {

@@ -121,12 +121,19 @@ describe('deployments in the console', () => {
     const [, id = ''] = /deployments\/(dep_\w+)/.exec(page.url()) ?? [];
     await ui.control.done('PATCH', `/v1/deployments/${id}`, { token: owner.token, body: { max_concurrency_per_copy: 4 } });
     await page.getByLabel('Most copies').fill('2');
+    await page.getByLabel('Doesn’t sleep in these windows').fill('mon-sun 00:00-24:00 Europe/Berlin 1');
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByText('changed by someone else').waitFor();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await deploymentOf(id)).toMatchObject({ copies: { min: 1, max: 2 }, max_concurrency_per_copy: 4 });
+    expect(await deploymentOf(id)).toMatchObject({
+      copies: { min: 1, max: 2 },
+      max_concurrency_per_copy: 4,
+      schedule: [{ from: '00:00', to: '24:00', time_zone: 'Europe/Berlin', min_copies: 1 }],
+    });
+    await page.getByText('A window of its schedule is open').waitFor();
+    await page.getByText('mon-sun 00:00-24:00 Europe/Berlin 1').waitFor();
     await page.getByRole('button', { name: 'Delete deployment' }).click();
     await page.getByLabel('Type qwen3-8b to confirm').fill('qwen3-8b');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete deployment' }).click();
