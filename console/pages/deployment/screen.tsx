@@ -20,12 +20,19 @@ import { History } from './history.tsx';
 import { Now } from './now.tsx';
 import { PublishDeployment, UnpublishDeployment } from './publish.tsx';
 import { RollOut } from './roll-out.tsx';
+import { WhenToSleep } from './when-to-sleep.tsx';
 import { linesOfWindows } from './windows.ts';
 
 const MOVING_MS = 5_000;
 const RESTING_MS = 30_000;
 
-const DIALOGS = { settings: EditSettings, rollout: RollOut, publish: PublishDeployment, unpublish: UnpublishDeployment } as const;
+const DIALOGS = {
+  settings: EditSettings,
+  sleep: WhenToSleep,
+  rollout: RollOut,
+  publish: PublishDeployment,
+  unpublish: UnpublishDeployment,
+} as const;
 type DialogName = keyof typeof DIALOGS;
 
 const isEnding = ({ state }: Deployment): boolean => state === 'deleting' || state === 'deleted';
@@ -44,6 +51,7 @@ const PageActions = ({ deployment }: { deployment: Deployment }) => {
     <>
       {canAnswer(deployment) && deployment.task === 'generate' && <ButtonLink to={playgroundPath(deployment)}>Try it</ButtonLink>}
       {canWrite && <Button onClick={open('settings')}>Change settings</Button>}
+      {canWrite && <Button onClick={open('sleep')}>When to sleep</Button>}
       {canWrite && <Button onClick={open('rollout')}>Roll out change</Button>}
       {can(me, 'deployments:publish') && deployment.published_as === null && deployment.state === 'in_service' && (
         <Button onClick={open('publish')}>Publish deployment</Button>

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DAY_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
 import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 import { eventually } from '../../support/eventually.ts';
+import { storeDeployment } from '../../support/fixtures/deployments.ts';
+import { officeDays, simulateLife, storeLife } from '../../support/fixtures/gpu-time/simulated-life.ts';
 
 const TYPE = 'ml.g6e.2xlarge';
 const POLL_MS = 5_000;
@@ -151,6 +154,35 @@ describe('deployments in the console', () => {
     expect(await code.textContent()).toContain(`${ui.run.ondemand_url}/v1/embeddings'`);
     expect(await page.getByRole('link', { name: 'Try it' }).count()).toBe(0);
     await ui.control.done('DELETE', `/v1/deployments/${id}`, { token: owner.token });
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('shows what other times to sleep after would have cost, and applies the suggested one', async () => {
+    const { organization, owner } = first;
+    const todayMs = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+    const range = { fromMs: todayMs - 2 * DAY_MS, toMs: todayMs };
+    const requests = officeDays(range.fromMs, 2);
+    const stopped = {
+      wanted: 'stopped',
+      state: 'stopped',
+      name: 'sleepy',
+      created_at: range.fromMs,
+      scale_to_zero_after_seconds: 2_400,
+    } as const;
+    const { id } = await storeDeployment(ui.run, { organization, ...stopped });
+    const life = simulateLife(requests, { range, idleMs: 40 * MINUTE_MS, seed: 3, deployment: { id, organization, name: 'sleepy' } });
+    await storeLife(ui.run, { id, organization }, { life, requests, range });
+    const { page, faults, close } = await ui.open(owner, `/deployments/${id}`);
+    await page.getByRole('button', { name: 'When to sleep' }).click();
+    await page.getByRole('cell', { name: 'after 40 min (now)' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const sentence = await page.getByText('a month and causes').textContent();
+    const [, minutes] =
+      /^Sleep after (\d+) minutes? without a request, rather than after 40 minutes: that saves \$/.exec(sentence ?? '') ?? [];
+    await page.getByRole('button', { name: 'Apply suggestion' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await deploymentOf(id)).toMatchObject({ scale_to_zero_after_seconds: Number(minutes) * 60 });
     expect(faults).toEqual([]);
     await close();
   });

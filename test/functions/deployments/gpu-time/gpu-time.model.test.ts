@@ -19,10 +19,10 @@ import { Crash, unreliable } from '../../../support/faults/unreliable-database.t
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/fixtures/callers.ts';
 import { eventOf } from '../../../support/fixtures/completed-event.ts';
 import { deploymentsOf, storeDeployment } from '../../../support/fixtures/deployments.ts';
+import { PRICES, START, small } from '../../../support/fixtures/gpu-time/gpu-time-fixtures.ts';
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 import { sized } from '../../../support/sized.ts';
-import { PRICES, START, small } from './gpu-time-fixtures.ts';
 
 const RUNS = sized(8, 20);
 const OPERATIONS = 40;

@@ -5,8 +5,8 @@ import type { GpuMeter, RunningInstances } from '../../../../shared/deployments/
 import type { InstancePrices } from '../../../../shared/gpu-time/intervals.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
+import { LARGE, SMALL, START } from '../../../support/fixtures/gpu-time/gpu-time-fixtures.ts';
 import { sized } from '../../../support/sized.ts';
-import { LARGE, SMALL, START } from './gpu-time-fixtures.ts';
 
 const RUNS = sized(200, 1_000);
 // Fixed, so that a failure can be repeated.

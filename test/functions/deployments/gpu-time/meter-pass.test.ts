@@ -4,7 +4,7 @@ import type { GpuMeter, RunningInstances } from '../../../../shared/deployments/
 import type { Credit } from '../../../../shared/gpu-time/credit.ts';
 import { STEP_MS } from '../../../../shared/gpu-time/intervals.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
-import { LARGE, PRICE_CHANGE, PRICES, SMALL, START, small } from './gpu-time-fixtures.ts';
+import { LARGE, PRICE_CHANGE, PRICES, SMALL, START, small } from '../../../support/fixtures/gpu-time/gpu-time-fixtures.ts';
 
 const NO_CREDIT: Credit = { isPrepaid: false, shards: [] };
 const credit = (...nanos: bigint[]): Credit => ({

@@ -10,9 +10,9 @@ import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { deploymentsOf, storeDeployment } from '../../../support/fixtures/deployments.ts';
+import { LARGE, PRICE_CHANGE, PRICES, SMALL, START, small } from '../../../support/fixtures/gpu-time/gpu-time-fixtures.ts';
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
-import { LARGE, PRICE_CHANGE, PRICES, SMALL, START, small } from './gpu-time-fixtures.ts';
 
 const END = START + 24 * HOUR_MS;
 const CREDIT = 1_000_000_000_000n;

@@ -2,18 +2,13 @@ import { beforeEach, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../../functions/control/access/actor.ts';
 import { AdviceQuery, adviceFor } from '../../../../../functions/control/deployments/advice/advice.ts';
 import { updateDeployment } from '../../../../../functions/control/deployments/update-deployment.ts';
-import { transact } from '../../../../../shared/database/transaction.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../../../shared/time/units.ts';
-import { dayOf } from '../../../../../shared/usage/bucket.ts';
-import { createBusySeconds } from '../../../../../shared/usage/busy-seconds.ts';
-import { noTotals } from '../../../../../shared/usage/totals.ts';
 import type { TestDatabase } from '../../../../support/emulators/database.ts';
+import { officeDays, simulateLife, storeLife } from '../../../../support/fixtures/gpu-time/simulated-life.ts';
 import { type ManagedDeployments, NOW_MS, useManagedDeployments } from '../../../../support/fixtures/managed-deployments.ts';
-import { type Request, simulateLife } from './simulated-life.ts';
 
 const TODAY_MS = (Math.floor(NOW_MS / DAY_MS) + 5) * DAY_MS;
 const RANGE = { fromMs: TODAY_MS - 4 * DAY_MS, toMs: TODAY_MS };
-const BATCH = 20;
 
 let emulator: TestDatabase;
 let managed: ManagedDeployments;
@@ -29,32 +24,12 @@ beforeEach(() => {
 
 const adviceOf = (actor: Actor, id: string) => adviceFor(managed.deps, actor, id, AdviceQuery.parse({ days: '4' }));
 
-// Twelve requests each morning, then one after three quarters of an hour each, until the evening.
-const requests: Request[] = Array.from({ length: 4 }, (_, day) => [
-  ...Array.from({ length: 12 }, (__, i) => ({ atMs: RANGE.fromMs + day * DAY_MS + 8 * 60 * MINUTE_MS + i * 11_000, serviceMs: 9_500 })),
-  ...Array.from({ length: 12 }, (__, i) => ({
-    atMs: RANGE.fromMs + day * DAY_MS + (9 * 60 + i * 47) * MINUTE_MS + 333,
-    serviceMs: 41_000,
-  })),
-]).flat();
+const requests = officeDays(RANGE.fromMs, 4);
 
 const live = async (idleMinutes: number) => {
   const { id, name } = await managed.create(owner, { scale_to_zero_after_seconds: idleMinutes * 60 });
   const life = simulateLife(requests, { range: RANGE, idleMs: idleMinutes * MINUTE_MS, seed: 5, deployment: { id, organization, name } });
-  const { gpuEvents, deploymentDays } = managed.deps;
-  for (let i = 0; i < life.events.length; i += BATCH) await transact(emulator.database, gpuEvents.toAdd(life.events.slice(i, i + BATCH)));
-  const busy = createBusySeconds();
-  for (const { fromMs, toMs } of life.busy) busy.add(fromMs, toMs - fromMs);
-  for (const [hourMs, bits] of busy.hours()) await deploymentDays.addBusy(id, hourMs, bits);
-  for (let dayMs = RANGE.fromMs; dayMs < RANGE.toMs; dayMs += DAY_MS) {
-    const ofDay = requests.filter(({ atMs }) => atMs >= dayMs && atMs < dayMs + DAY_MS).length;
-    await deploymentDays.putUsage({
-      deployment: id,
-      day: dayOf(dayMs),
-      organization,
-      totals: { ...noTotals(), events: ofDay, requests: ofDay },
-    });
-  }
+  await storeLife(emulator, { id, organization }, { life, requests, range: RANGE });
   return { id, life };
 };
 

@@ -6,9 +6,9 @@ import { type Basis, replay } from '../../../../../functions/control/deployments
 import { costOfReplay } from '../../../../../functions/control/deployments/advice/replayed-cost.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../../../shared/time/units.ts';
 import type { GpuEvent } from '../../../../../shared/usage/gpu-event.ts';
+import { PRICES, START, small } from '../../../../support/fixtures/gpu-time/gpu-time-fixtures.ts';
+import { type Life, type Request, simulateLife } from '../../../../support/fixtures/gpu-time/simulated-life.ts';
 import { sized } from '../../../../support/sized.ts';
-import { PRICES, START, small } from '../../../deployments/gpu-time/gpu-time-fixtures.ts';
-import { type Life, type Request, simulateLife } from './simulated-life.ts';
 
 const RANGE: Period = { fromMs: START, toMs: START + 30 * HOUR_MS };
 
