@@ -246,13 +246,16 @@ describe('a deployment that is paid from credit', () => {
       status: 'available' as const,
       version: 1,
     };
+    // With the permissions of the function.
+    const deploying = await database.as('deployments');
     Object.assign(world.dependencies, {
+      database: deploying,
       repeatForCredit,
-      holdStartCredit: createHoldStartCredit(database.database, keysTable, {
+      holdStartCredit: createHoldStartCredit(deploying, keysTable, {
         instanceTypes: { ...catalogue.instanceTypes, get: async () => type },
       }),
       meterPass: createMeterPass({
-        database: database.database,
+        database: deploying,
         usageTable: database.tables.Usage as string,
         keysTable,
         pricesOf: async () => PRICES,
