@@ -110,8 +110,8 @@ describe('a deployment with a schedule', () => {
   test('doesn’t sleep again before the window opens, although it was ready early', async () => {
     const world = await asleep({ scale_to_zero_after_seconds: 60 });
     // Once it has started in eight minutes, its prediction is shorter.
-    const slow = { kind: 'wake' as const, at: 0, seconds: 50 * 60 };
-    await world.change({ starts: [slow], schedule: [windowIn(world, 60 * MINUTE_MS, 20 * MINUTE_MS)] });
+    world.dependencies.startSecondsOf = async () => [50 * 60];
+    await world.change({ starts: [], schedule: [windowIn(world, 60 * MINUTE_MS, 20 * MINUTE_MS)] });
     const states = await statesOver(world, 90 * MINUTE_MS);
     expect(states.map(([, state]) => state)).toEqual(['scaled_to_zero', 'waking', 'in_service', 'draining', 'scaled_to_zero']);
   });
@@ -327,6 +327,10 @@ describe('a deployment that is paid from credit', () => {
       scheduled: { copies: 1 },
       progress: { wanted: 1, ready: 1 },
     });
+    // Requests change the row, too.
+    world.use.lastEventAtMs = world.plane.now();
+    expect(await world.run(2 * MINUTE_MS)).toMatchObject({ last_used_at: world.use.lastEventAtMs, unpaid_window: expect.any(Number) });
+    expect(await unpaidOf(world)).toHaveLength(1);
   });
 
   test('holds nothing after a window that was over before the deployment was ready, and sleeps', async () => {
