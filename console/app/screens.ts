@@ -183,6 +183,14 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/usage/screen.tsx')),
   },
   {
+    path: '/economics',
+    title: 'Economics',
+    group: 'Money',
+    words: 'margin cost gpu utilization break-even bedrock idle',
+    isFor: (me) => can(me, 'billing:read'),
+    component: load(() => import('../pages/economics/screen.tsx')),
+  },
+  {
     path: '/billing',
     title: 'Billing',
     group: 'Money',

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
@@ -59,23 +59,25 @@ export const AddInstanceType = ({ onClose }: { onClose: () => void }) => {
   );
 };
 
-/** Adds a price version to an instance type. */
-export const AddInstancePrice = ({ type: { id, price, version }, onClose }: TypeDialogProps) => {
-  const [perHour, setPerHour] = useState(price?.per_hour ?? '');
+interface VersionDialogProps extends TypeDialogProps {
+  kind: 'price' | 'cost';
+  current: string | undefined;
+  children: ReactNode;
+}
+
+const AddVersion = ({ type: { id, version }, kind, current = '', children, onClose }: VersionDialogProps) => {
+  const [perHour, setPerHour] = useState(current);
   const [from, setFrom] = useState('');
   const effective_at = utcSeconds(from);
   return (
-    <Dialog title={`Add a price to ${id}`} onClose={onClose}>
-      <p>
-        A price version can’t be changed or removed. GPU time is charged at the price of its second, to every organization whose deployments
-        run on this type.
-      </p>
+    <Dialog title={`Add a ${kind} to ${id}`} onClose={onClose}>
+      <p>{children}</p>
       <Form
-        submitLabel="Add price"
+        submitLabel={`Add ${kind}`}
         canSubmit={isDollars(perHour)}
         onCancel={onClose}
         onSubmit={async () => {
-          await request('POST /v1/instance-types/{id}/prices', {
+          await request(`POST /v1/instance-types/{id}/${kind}s`, {
             parameters: { id },
             body: { per_hour: perHour, ...(effective_at !== undefined && { effective_at }) },
             version,
@@ -99,6 +101,22 @@ export const AddInstancePrice = ({ type: { id, price, version }, onClose }: Type
     </Dialog>
   );
 };
+
+/** Adds a price version to an instance type. */
+export const AddInstancePrice = (props: TypeDialogProps) => (
+  <AddVersion {...props} kind="price" current={props.type.price?.per_hour}>
+    A price version can’t be changed or removed. GPU time is charged at the price of its second, to every organization whose deployments run
+    on this type.
+  </AddVersion>
+);
+
+/** Adds a version of what an instance costs the platform. */
+export const AddInstanceCost = (props: TypeDialogProps) => (
+  <AddVersion {...props} kind="cost" current={props.type.costs?.[0]?.per_hour}>
+    What an hour of this type costs you. Nothing is charged by it, and only the platform sees it, under Economics. It can begin in the past,
+    and can’t be changed or removed.
+  </AddVersion>
+);
 
 /** Retires an instance type, or offers it again. */
 export const ChangeTypeStatus = ({ type: { id, status, version }, onClose }: TypeDialogProps) => {

@@ -13,10 +13,10 @@ import { Loaded } from '../../design/feedback/loaded.tsx';
 import { formatUtc } from '../../design/format/times.ts';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { type InstanceType, isUsable } from '../deployments/hour-cost.ts';
-import { AddInstancePrice, AddInstanceType, ChangeTypeStatus } from './instance-dialogs.tsx';
+import { AddInstanceCost, AddInstancePrice, AddInstanceType, ChangeTypeStatus } from './instance-dialogs.tsx';
 import { KINDS, matchingTypes, nextPriceOf } from './instance-filters.ts';
 
-const DIALOGS = { price: AddInstancePrice, status: ChangeTypeStatus } as const;
+const DIALOGS = { price: AddInstancePrice, cost: AddInstanceCost, status: ChangeTypeStatus } as const;
 
 interface Opened {
   name: keyof typeof DIALOGS;
@@ -52,7 +52,13 @@ const COLUMNS: readonly Column<InstanceType>[] = [
   { title: 'Price an hour', isNumeric: true, render: ({ price }) => <Money amount={price?.per_hour} /> },
 ];
 
-// Only the platform sees prices that are planned.
+// Only the platform sees its own costs, and prices that are planned.
+const OWN_COST: Column<InstanceType> = {
+  title: 'Own cost an hour',
+  isNumeric: true,
+  render: ({ costs = [] }) => <Money amount={costs[0]?.per_hour} />,
+};
+
 const NEXT_PRICE: Column<InstanceType> = { title: 'Next price', isWhole: true, render: (type) => <NextPrice type={type} /> };
 
 const TypeTable = ({ types, canChange }: { types: readonly InstanceType[]; canChange: boolean }) => {
@@ -66,6 +72,7 @@ const TypeTable = ({ types, canChange }: { types: readonly InstanceType[]; canCh
         label={`Actions of ${type.id}`}
         items={[
           { label: 'Add price', onSelect: () => setOpened({ name: 'price', type }) },
+          { label: 'Add cost', onSelect: () => setOpened({ name: 'cost', type }) },
           {
             label: type.status === 'available' ? 'Retire instance type' : 'Offer instance type again',
             onSelect: () => setOpened({ name: 'status', type }),
@@ -77,7 +84,12 @@ const TypeTable = ({ types, canChange }: { types: readonly InstanceType[]; canCh
   };
   return (
     <>
-      <Table label="Instance types" rows={types} keyOf={({ id }) => id} columns={canChange ? [...COLUMNS, NEXT_PRICE, actions] : COLUMNS} />
+      <Table
+        label="Instance types"
+        rows={types}
+        keyOf={({ id }) => id}
+        columns={canChange ? [...COLUMNS, NEXT_PRICE, OWN_COST, actions] : COLUMNS}
+      />
       {opened && OpenDialog && <OpenDialog type={opened.type} onClose={() => setOpened(undefined)} />}
     </>
   );

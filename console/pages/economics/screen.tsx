@@ -1,0 +1,68 @@
+import { useState } from 'react';
+import { isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { useList } from '../../client/queries.ts';
+import { useUrlStates } from '../../client/url-state.ts';
+import { FilterField } from '../../design/controls/filter-field.tsx';
+import { RangeFields } from '../../design/controls/range-fields.tsx';
+import { More } from '../../design/data/table.tsx';
+import { Empty } from '../../design/feedback/failure.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { rangeNamed } from '../../design/format/ranges.ts';
+import { OrganizationField } from '../../design/forms/organization-field.tsx';
+import { Filters, Page } from '../../design/layout/layout.tsx';
+import { ECONOMICS_NAMES, ECONOMICS_RANGES, economicsQuery } from './economics-query.ts';
+import { EconomicsResults } from './economics-results.tsx';
+
+/** The cost of each deployment, what it was used for and, for the platform, what it earned. */
+export const Screen = () => {
+  const isPlatform = isOfPlatform(useSignedIn());
+  const [values, change] = useUrlStates(ECONOMICS_NAMES);
+  const [nowS] = useState(() => Math.floor(Date.now() / 1_000));
+  const range = rangeNamed(values.range, ECONOMICS_RANGES);
+  const question = economicsQuery(range, values, nowS);
+  const query = useList('GET /v1/economics', { query: question });
+  return (
+    <Page
+      title="Economics"
+      description={
+        isPlatform
+          ? 'What deployments cost you, what they earned, and how busy they were, by whole UTC days.'
+          : 'What your deployments cost, how busy they were, and what a million tokens cost, by whole UTC days.'
+      }
+    >
+      <Filters>
+        <OrganizationField value={values.organization} onChange={(organization) => change({ organization })} />
+        <RangeFields names={ECONOMICS_RANGES} name={range} from={values.from} to={values.to} onChange={change} isByDay />
+        <FilterField
+          label="List price, million prompt tokens"
+          value={values.prompt}
+          onChange={(prompt) => change({ prompt })}
+          placeholder="0.22"
+        />
+        <FilterField
+          label="List price, million completion tokens"
+          value={values.completion}
+          onChange={(completion) => change({ completion })}
+          placeholder="0.22"
+        />
+      </Filters>
+      <Loaded query={query}>
+        {(pages) => {
+          const rows = pages.flatMap(({ data }) => data);
+          return rows.length === 0 && !query.hasNextPage ? (
+            <Empty title="No deployment ran in this time">
+              <p>Each deployment is counted here once its instances have run. Choose a longer time.</p>
+            </Empty>
+          ) : (
+            <>
+              <EconomicsResults rows={rows} isPlatform={isPlatform} hasListPrice={'list_prompt' in question} />
+              {query.hasNextPage && (
+                <More count={rows.length} hasMore isLoading={query.isFetching} onMore={() => void query.fetchNextPage()} />
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+};
