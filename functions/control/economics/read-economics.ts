@@ -35,8 +35,8 @@ export interface EconomicsDay {
   sums: EconomicsSums;
 }
 
-// Each is a query of about a hundred events.
-const MAX_DEPLOYMENT_DAYS = 2_000;
+// Each is a query of about a hundred events: so many take some seconds.
+const MAX_DEPLOYMENT_DAYS = 1_000;
 const DAYS_AT_ONCE = 24;
 const ORGANIZATIONS_PER_PAGE = 20;
 

@@ -364,6 +364,32 @@ describe('the economics of an organization', () => {
     expect((await ask(actorOf('owner', organization), { deployment: id })).data).toEqual([]);
   });
 
+  test('read at most 1,000 days of deployments at once, and end a page when they were read', async () => {
+    const days = (count: number) => ({
+      listDays: async function* () {
+        for (let i = 0; i < count; i++)
+          yield { day: dayOf(MONTH + (i % 30) * DAY_MS), deploymentId: `dep_${Math.floor(i / 30)}`, name: 'a', instanceType: SMALL };
+      },
+      listByDeployment: async function* () {},
+    });
+    const page = { data: [{ id: 'org_1' }, { id: 'org_2' }, { id: 'org_3' }], next: 'org_3' };
+    const run = (count: number, actor: Actor, query: object) => {
+      const organizations = { ...deps.organizations, list: async () => page };
+      return listEconomics(
+        { ...deps, gpuEvents: days(count), organizations } as never,
+        actor,
+        validate(EconomicsQuery, { ...NOVEMBER, ...query }),
+      );
+    };
+    const owner = actorOf('owner', newId('organization'));
+    expect((await run(1_000, owner, {})).data).toHaveLength(34);
+    await expect(run(1_001, owner, {})).rejects.toMatchObject({ status: 400, param: 'from' });
+    const { data, next } = await run(600, admin, { by: 'organization' });
+    expect(data.map(({ organization }) => organization)).toEqual(['org_1', 'org_2']);
+    expect(next).toBe('org_2');
+    expect((await run(100, admin, {})).next).toBe('org_3');
+  });
+
   test('need days in order, at most 366 of them, and both list prices', async () => {
     const actor = actorOf('owner', newId('organization'));
     for (const query of [{ to: '2026-11-01' }, { from: '2025-10-01' }])
