@@ -92,7 +92,7 @@ const measure = async ({ perMinute, users, minutes }: { perMinute: number; users
 describe('the totals of a key and its organization cost', () => {
   // With a batch a minute. Within ten minutes of many requests, the events themselves are what is read most.
   test.each([
-    ['one a minute: a lonely request pays for 16 rows', { perMinute: 1, users: 0, minutes: 12 }, { write: 16, read: 21 }],
+    ['one a minute: a lonely request of a deployment pays for 16 rows', { perMinute: 1, users: 0, minutes: 12 }, { write: 16, read: 21 }],
     ['one a second', { perMinute: 60, users: 0, minutes: 5 }, { write: 0.27, read: 1.2 }],
     ['one a second of 50 users, who have rows of their own', { perMinute: 60, users: 50, minutes: 3 }, { write: 4, read: 3 }],
   ])('few units per request at %s', async (_, traffic, most) => {
