@@ -2,11 +2,9 @@ import { decimal, dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { Price } from '../../../shared/prices/price.ts';
 import type { EconomicsSums } from './economics-sums.ts';
 
-/**
- * A completion token counts as so many prompt tokens if the phases of no request were measured: about what providers
- * charge for it.
- */
-export const COMPLETION_WEIGHT = 4n;
+// If the phases of no request were measured, a completion token counts as so many prompt tokens: about what providers
+// charge for it.
+const COMPLETION_WEIGHT = 4n;
 
 const MILLION = 1_000_000n;
 const DOLLAR_DECIMALS = 9;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { InstancePrice } from '../../../../shared/prices/instance-price.ts';
-import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { type GpuEvent, gpuEventId } from '../../../../shared/usage/gpu-event.ts';
 
 export const DAY = Date.UTC(2026, 10, 20);
@@ -70,5 +70,3 @@ export const Requests = fc.array(
   }),
   { maxLength: 12 },
 );
-
-export const NEXT_DAY = DAY + DAY_MS;
