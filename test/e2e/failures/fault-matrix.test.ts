@@ -51,8 +51,8 @@ describe('matrixOf', () => {
       .split('\n')
       .map((line) => line.replaceAll(/ +/g, ' '));
     expect(rows).toEqual([
-      '| [None](#none) | 200, full | 200, full | 200 | - | - | 200 |',
-      "| [The model's server](#the-models-server) | 503, free; completions: 200, full | 200, error, part | 404 | - | - | 503 |",
+      '| [None](#none) | 200, full | 200, full | - | 200 | - | - | 200 |',
+      "| [The model's server](#the-models-server) | 503, free; completions: 200, full | 200, error, part | - | 404 | - | - | 503 |",
     ]);
   });
 });
