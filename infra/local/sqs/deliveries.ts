@@ -52,7 +52,9 @@ export const startDeliveries = ({ source, queue, invoke, sendFailure, log }: Del
         else if (message.deliveries >= source.maxDeliveries) await giveUp(message).catch((error: unknown) => log(String(error)));
         else queue.retry(message);
       }
-      if (batch.length === 0) await wait(POLL_MS);
+      if (batch.length > 0) continue;
+      await queue.untilFilled();
+      await wait(POLL_MS);
     }
   };
 

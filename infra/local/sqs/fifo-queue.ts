@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createBackoff } from '../processes/backoff.ts';
-import { InvalidMessage, type LocalQueue, MAX_MESSAGES, type Message } from './local-queue.ts';
+import { createArrivals, InvalidMessage, type LocalQueue, MAX_MESSAGES, type Message } from './local-queue.ts';
 
 // SQS recognizes a repeated message within this time.
 const DEDUPLICATION_MS = 5 * 60_000;
@@ -22,6 +22,7 @@ export const createFifoQueue = (
   { delayMs = 0, deduplicationMs = DEDUPLICATION_MS }: FifoQueueTimes = {},
 ): LocalQueue => {
   const messages = new Set<Message>();
+  const arrivals = createArrivals();
   const seen = new Map<string, { id: string; atMs: number }>();
 
   const forget = (): void => {
@@ -46,6 +47,7 @@ export const createFifoQueue = (
       const id = randomUUID();
       const times = { sentAtMs: now(), deliveries: 0, dueAtMs: now() + delayMs };
       messages.add({ id, body, group, deduplicationId, ...times, backoff: createBackoff() });
+      arrivals.announce();
       seen.set(repeated, { id, atMs: now() });
       return { id };
     },
@@ -65,6 +67,7 @@ export const createFifoQueue = (
     retry(message) {
       message.dueAtMs = now() + message.backoff.nextDelayMs();
     },
+    untilFilled: async () => (messages.size === 0 ? arrivals.next() : undefined),
   };
 };
 

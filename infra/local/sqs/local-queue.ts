@@ -38,6 +38,21 @@ export interface LocalQueue {
   remove(message: Message): void;
   /** Delivers a message again, after a growing delay. */
   retry(message: Message): void;
+  /** Resolves at once if the queue has messages, due or not, or else with the next one. */
+  untilFilled(): Promise<void>;
 }
+
+/** Lets the receivers of an empty queue wait without polling it. */
+export const createArrivals = () => {
+  let waiting: (() => void)[] = [];
+  return {
+    next: (): Promise<void> => new Promise((resolve) => void waiting.push(resolve)),
+    announce: (): void => {
+      const resolved = waiting;
+      waiting = [];
+      for (const resolve of resolved) resolve();
+    },
+  };
+};
 
 export const MAX_MESSAGES = 100_000;

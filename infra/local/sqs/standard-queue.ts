@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createBackoff } from '../processes/backoff.ts';
-import { InvalidMessage, type LocalQueue, MAX_MESSAGES, type Message } from './local-queue.ts';
+import { createArrivals, InvalidMessage, type LocalQueue, MAX_MESSAGES, type Message } from './local-queue.ts';
 
 // A slow receiver of one batch does not hold the others. Lambda's minimum is two.
 const MAX_BATCHES_AT_ONCE = 4;
@@ -11,6 +11,7 @@ const MAX_BATCHES_AT_ONCE = 4;
  */
 export const createStandardQueue = (now: () => number, { delayMs: commonDelayMs = 0 }: { delayMs?: number } = {}): LocalQueue => {
   const messages = new Set<Message>();
+  const arrivals = createArrivals();
   /** Received, and neither removed nor to be delivered again. */
   const delivering = new Set<Message>();
 
@@ -21,6 +22,7 @@ export const createStandardQueue = (now: () => number, { delayMs: commonDelayMs 
       if (messages.size >= MAX_MESSAGES) throw new Error(`The queue has ${MAX_MESSAGES} messages already`);
       const id = randomUUID();
       messages.add({ id, body, sentAtMs: now(), deliveries: 0, dueAtMs: now() + delayMs, backoff: createBackoff() });
+      arrivals.announce();
       return { id };
     },
     receive(most) {
@@ -39,5 +41,6 @@ export const createStandardQueue = (now: () => number, { delayMs: commonDelayMs 
       message.dueAtMs = now() + message.backoff.nextDelayMs();
       delivering.delete(message);
     },
+    untilFilled: async () => (messages.size === 0 ? arrivals.next() : undefined),
   };
 };

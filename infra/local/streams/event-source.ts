@@ -4,6 +4,9 @@ import { toLambdaRecord } from './lambda-record.ts';
 import type { StreamReader } from './stream-reader.ts';
 
 const POLL_MS = 250;
+// Most tables of a local run are not used for most of the time. Each poll takes a millisecond of CPU.
+const IDLE_POLL_MS = 1_000;
+const IDLE_AFTER_POLLS = 40;
 
 export interface EventSourceOptions {
   source: EventSource;
@@ -59,6 +62,7 @@ export const startEventSource = ({ source, reader, invoke, sendFailure, log }: E
   const run = async (): Promise<void> => {
     let batch: unknown[] = [];
     let firstReadAtMs = 0;
+    let emptyPolls = 0;
     const backoff = createBackoff();
     while (!signal.aborted) {
       let read = 0;
@@ -80,7 +84,8 @@ export const startEventSource = ({ source, reader, invoke, sendFailure, log }: E
         await deliver(next, 0).catch((error: unknown) => logError('a failed batch could not be reported', error));
         if (signal.aborted) return;
       }
-      if (read === 0) await wait(POLL_MS);
+      emptyPolls = read === 0 ? emptyPolls + 1 : 0;
+      if (read === 0) await wait(batch.length === 0 && emptyPolls > IDLE_AFTER_POLLS ? IDLE_POLL_MS : POLL_MS);
     }
   };
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { startDeliveries } from '../../../../infra/local/sqs/deliveries.ts';
 import { createFifoQueue } from '../../../../infra/local/sqs/fifo-queue.ts';
 import { startSqs } from '../../../../infra/local/sqs/server.ts';
@@ -182,5 +182,24 @@ describe('a standard queue', () => {
     slow.resolve();
     await eventually(async () => delivered.length === 3, 'the slow one is delivered');
     expect(queue.receive(10)).toEqual([]);
+  });
+
+  test('is looked at only while it has messages', async () => {
+    jest.useFakeTimers();
+    try {
+      const { queue, delivered, start, send } = deliverTo(new Map());
+      const receive = jest.spyOn(queue, 'receive');
+      start();
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(receive).toHaveBeenCalledTimes(1);
+      send('a');
+      await jest.advanceTimersByTimeAsync(200);
+      expect(delivered).toEqual(['a']);
+      const { length: looks } = receive.mock.calls;
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(receive.mock.calls.length - looks).toBeLessThanOrEqual(1);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

@@ -132,6 +132,24 @@ describe('an event source', () => {
     expect(batches).toEqual([['1']]);
   });
 
+  test('reads a stream without records once a second, and one with records four times', async () => {
+    const poll = jest.spyOn(reader, 'poll');
+    const pollsIn = async (ms: number): Promise<number> => {
+      const before = poll.mock.calls.length;
+      await pass(ms);
+      return poll.mock.calls.length - before;
+    };
+    start({ windowMs: 0 });
+    expect(await pollsIn(4_000)).toBe(16);
+    await pass(10_000);
+    expect(await pollsIn(4_000)).toBe(4);
+    pages.push(['1']);
+    await pass(1_000);
+    expect(batches).toEqual([['1']]);
+    expect(await pollsIn(4_000)).toBe(16);
+    poll.mockRestore();
+  });
+
   test('does nothing after it is stopped', async () => {
     start();
     pages.push(['1']);
