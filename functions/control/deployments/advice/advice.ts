@@ -3,6 +3,7 @@ import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { copiesPerInstance, instancesFor } from '../../../../shared/deployments/instances.ts';
 import { windowTimes } from '../../../../shared/deployments/schedule.ts';
 import { predictStart, windowLeadMs } from '../../../../shared/deployments/start-times.ts';
+import { wholeSecond } from '../../../../shared/gpu-time/intervals.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
@@ -136,7 +137,8 @@ const readBasis = async (
   const { busy, requests, requestsPerSecond } = useOf(days, range);
   const cycles = cyclesOf(events);
   const start = predictStart(starts, ofType);
-  const leadMs = windowLeadMs(start);
+  // Replays count whole seconds.
+  const leadMs = wholeSecond(windowLeadMs(start));
   const instances = instancesFor(copies.min, copiesPerInstance(type, accelerators));
   return {
     basis: {
@@ -145,7 +147,7 @@ const readBasis = async (
       demand: demandOf(busy, cycles),
       windows: windowsOf(deployment, range, leadMs),
       ...(idleSeconds !== null && { idleMs: idleSeconds * SECOND_MS }),
-      startMs: start.p50 * SECOND_MS,
+      startMs: wholeSecond(start.p50 * SECOND_MS),
       requestsPerSecond,
     },
     charges: { events, prices, instances: { generation, instance_type: preferred, instances, phase: 'serving' } },

@@ -89,7 +89,7 @@ const mannersOf = ({ cycles, demand, windows, idleMs, startMs }: Basis): Manners
     for (let item = demand[next]; item && item.atMs < (asleepMs ?? toMs); item = demand[++next]) {
       atMs = Math.min(atMs, item.atMs);
       if (idleMs !== undefined && item.atMs >= lastUseMs + idleMs)
-        lateness.set(lastUseMs, clamp(item.atMs - lastUseMs - idleMs + 1, LONGEST_LATENESS_MS));
+        lateness.set(lastUseMs, clamp(item.atMs - lastUseMs - idleMs + SECOND_MS, LONGEST_LATENESS_MS));
       lastUseMs = Math.max(lastUseMs, Math.max(item.atMs, readyMs) + item.serviceMs);
     }
     const windowEnds = windows.filter((window) => window.fromMs < (asleepMs ?? toMs)).map((window) => window.toMs);

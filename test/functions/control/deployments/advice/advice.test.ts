@@ -80,6 +80,19 @@ test('a deployment that nobody called and that never ran costs nothing with any 
   });
 });
 
+test('a deployment that ran only in windows, or not yet, is replayed with the starts of others on its type', async () => {
+  managed.setStartSeconds([481.234, 502.5, 700.001]);
+  const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+  const schedule = [{ days: [...days], from: '08:00', to: '09:00', time_zone: 'UTC', min_copies: 1 }];
+  const { id } = await managed.create(owner, { schedule, scale_to_zero_after_seconds: 60 });
+  const { present, metered } = await adviceOf(later, id);
+  expect(metered.instance_seconds).toBe(0);
+  // The window, the early start of at most 12 minutes and the release of about 14, each day.
+  expect(present?.cold_starts).toBe(0);
+  expect(present?.instance_seconds).toBeGreaterThan(4 * 3_600);
+  expect(present?.instance_seconds).toBeLessThan(4 * (3_600 + 30 * 60));
+});
+
 test("another organization's deployment is not found", async () => {
   const { id } = await managed.create(owner);
   await expect(adviceOf({ ...later, organization: 'org_other' }, id)).rejects.toMatchObject({ status: 404 });
