@@ -17,6 +17,9 @@ export const unionOf = (a: Uint8Array, b: Uint8Array): Uint8Array => {
   return union;
 };
 
+// The last bytes of an hour can be left out.
+const isSet = (bits: Uint8Array, second: number): boolean => (((bits[Math.floor(second / BITS)] ?? 0) >> (second % BITS)) & 1) === 1;
+
 const BITS_OF_BYTE = Uint8Array.from({ length: 2 ** BITS }, (_, byte) => byte.toString(2).replaceAll('0', '').length);
 
 // Whole bytes at a time, because a month of a deployment has millions of seconds.
@@ -25,11 +28,17 @@ const countBits = (bits: Uint8Array, from: number, to: number): number => {
   for (let second = from; second < to; ) {
     const byte = bits[Math.floor(second / BITS)] ?? 0;
     const isWhole = second % BITS === 0 && second + BITS <= to;
-    count += isWhole ? (BITS_OF_BYTE[byte] ?? 0) : (byte >> (second % BITS)) & 1;
+    count += isWhole ? (BITS_OF_BYTE[byte] ?? 0) : Number(isSet(bits, second));
     second += isWhole ? BITS : 1;
   }
   return count;
 };
+
+/** From one whole second to another, in ms since the epoch; the end is exclusive. */
+interface BusyPeriod {
+  fromMs: number;
+  toMs: number;
+}
 
 /** The seconds in which at least one request was in flight: a set, so requests at the same time count once. */
 export const createBusySeconds = () => {
@@ -61,6 +70,20 @@ export const createBusySeconds = () => {
         count += countBits(bits, Math.max(fromMs - hourMs, 0) / SECOND_MS, Math.min((toMs - hourMs) / SECOND_MS, SECONDS_AN_HOUR));
       }
       return count;
+    },
+
+    /** The busy seconds as periods, in order and apart. */
+    periods: (): BusyPeriod[] => {
+      const periods: BusyPeriod[] = [];
+      for (const [hourMs, bits] of [...hours].sort(([one], [other]) => one - other))
+        for (let second = 0; second < bits.length * BITS; second++) {
+          if (!isSet(bits, second)) continue;
+          const fromMs = hourMs + second * SECOND_MS;
+          const last = periods.at(-1);
+          if (last?.toMs === fromMs) last.toMs += SECOND_MS;
+          else periods.push({ fromMs, toMs: fromMs + SECOND_MS });
+        }
+      return periods;
     },
 
     /** The seconds of each hour that has any, by the hour's start in ms since the epoch. */
