@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { useChosenOrganization } from '../../client/chosen-organization.ts';
 import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { useUrlState } from '../../client/url-state.ts';
@@ -62,9 +63,8 @@ const Providers = ({ organization }: { organization: string | undefined }) => {
 
 export const Screen = () => {
   const me = useSignedIn();
-  const [chosen, setChosen] = useUrlState<string>('organization', '');
+  const { chosen, setChosen, needsChoice } = useChosenOrganization();
   const [dialog, setDialog] = useUrlState<string>('dialog', '');
-  const needsChoice = isOfPlatform(me) && chosen === '';
   return (
     <Page
       title="Identity providers"

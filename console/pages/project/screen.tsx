@@ -1,7 +1,6 @@
 import { Link, useParams } from 'wouter';
-import { isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { useChosenOrganization } from '../../client/chosen-organization.ts';
 import { useRead } from '../../client/queries.ts';
-import { useUrlState } from '../../client/url-state.ts';
 import { ButtonLink } from '../../design/controls/button.tsx';
 import { CopyText } from '../../design/controls/copy.tsx';
 import { Chip, Money, Time } from '../../design/data/values.tsx';
@@ -46,11 +45,8 @@ const ProjectPage = ({ project, organization }: { project: Project; organization
 
 /** One project. */
 export const Screen = () => {
-  const me = useSignedIn();
   const { id = '' } = useParams();
-  const [chosen, setChosen] = useUrlState<string>('organization', '');
-  const organization = chosen || undefined;
-  const needsChoice = isOfPlatform(me) && chosen === '';
+  const { chosen, setChosen, organization, needsChoice } = useChosenOrganization();
   const project = useRead('GET /v1/projects/{id}', { parameters: { id }, query: { organization } }, { enabled: !needsChoice });
   if (project.data) return <ProjectPage project={project.data} organization={organization} />;
   return (

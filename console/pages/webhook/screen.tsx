@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
+import { useChosenOrganization } from '../../client/chosen-organization.ts';
 import { isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
-import { useUrlState } from '../../client/url-state.ts';
 import { CopyText } from '../../design/controls/copy.tsx';
 import { Time } from '../../design/data/values.tsx';
 import { Empty, Notice } from '../../design/feedback/failure.tsx';
@@ -63,9 +63,7 @@ const WebhookPage = ({ webhook, organization }: { webhook: Webhook; organization
 export const Screen = () => {
   const me = useSignedIn();
   const { id = '' } = useParams();
-  const [chosen, setChosen] = useUrlState<string>('organization', '');
-  const organization = chosen || undefined;
-  const needsChoice = isOfPlatform(me) && chosen === '';
+  const { chosen, setChosen, organization, needsChoice } = useChosenOrganization();
   const webhook = useRead('GET /v1/webhooks/{id}', { parameters: { id }, query: { organization } }, { enabled: !needsChoice });
   if (webhook.data) return <WebhookPage webhook={webhook.data} organization={organization} />;
   return (

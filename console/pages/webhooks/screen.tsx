@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { useChosenOrganization } from '../../client/chosen-organization.ts';
 import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useList } from '../../client/queries.ts';
 import { useUrlState } from '../../client/url-state.ts';
@@ -42,10 +43,8 @@ const WebhookList = ({ organization }: { organization: string | undefined }) => 
 /** The webhooks of an organization. */
 export const Screen = () => {
   const me = useSignedIn();
-  const [chosen, setChosen] = useUrlState<string>('organization', '');
+  const { chosen, setChosen, organization, needsChoice } = useChosenOrganization();
   const [dialog, setDialog] = useUrlState<string>('dialog', '');
-  const needsChoice = isOfPlatform(me) && chosen === '';
-  const organization = chosen || undefined;
   return (
     <Page
       title="Webhooks"
