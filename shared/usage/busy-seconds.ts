@@ -34,7 +34,7 @@ const countBits = (bits: Uint8Array, from: number, to: number): number => {
   return count;
 };
 
-/** From one whole second to another, in ms since the epoch; the end is exclusive. */
+// From one whole second to another, in ms since the epoch; the end is exclusive.
 interface BusyPeriod {
   fromMs: number;
   toMs: number;

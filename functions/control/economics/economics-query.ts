@@ -10,7 +10,8 @@ import type { ListPrice } from './figures.ts';
 
 const MAX_DAYS = 366;
 
-const Day = z.iso.date().refine((day) => !day.startsWith('0'), 'expected a day, such as "2026-11-01"');
+const DAY_FAULT = 'expected a day, such as "2026-11-01"';
+const Day = z.iso.date(DAY_FAULT).refine((day) => !day.startsWith('0'), DAY_FAULT);
 
 const ListDollars = Dollars.refine(
   (dollars) => (nanosOf(dollars) ?? 0n) <= BigInt(MAX_PRICE_NANOS),

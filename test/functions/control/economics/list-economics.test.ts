@@ -395,6 +395,10 @@ describe('the economics of an organization', () => {
     for (const query of [{ to: '2026-11-01' }, { from: '2025-10-01' }])
       await expect(ask(actor, query)).rejects.toMatchObject({ status: 400, param: 'to' });
     await expect(ask(actor, { list_prompt: '1' })).rejects.toMatchObject({ status: 400, param: 'list_completion' });
-    await expect(ask(actor, { from: '2026-02-30' })).rejects.toMatchObject({ status: 400, param: 'from' });
+    await expect(ask(actor, { from: '2026-02-30' })).rejects.toMatchObject({
+      status: 400,
+      param: 'from',
+      message: expect.stringContaining('expected a day, such as "2026-11-01"'),
+    });
   });
 });
