@@ -149,7 +149,7 @@ export const Config = z.strictObject({
   ),
   detailedMetrics: setting(
     {
-      description: "API Gateway reports metrics for each route. The alarms and the dashboards don't use them.",
+      description: "API Gateway reports metrics for each route. The alarms and the dashboard don't use them.",
       cost: '$0.30 a month for each metric of each route that is called.',
       example: { detailedMetrics: true },
     },

@@ -6,7 +6,7 @@ export const Slo = settings(
   {
     description:
       'What the inference hosts promise. Alarms go off when misses use up what the promise allows too fast ([decision 0053](decisions/0053-service-level-objectives-are-measured-from-log-lines.md)).',
-    guide: 'runbook.md#dashboards',
+    guide: 'runbook.md#the-dashboard',
   },
   z
     .strictObject({
@@ -37,7 +37,7 @@ export const Slo = settings(
       minimumMisses: setting(
         {
           description:
-            'With fewer misses than this in the last hour (or six hours, for a slow burn), the alarms of objectives are off: a single failure of a host with little traffic says nothing.',
+            'With fewer misses than this in the last six hours, the alarms of objectives are off: a single failure of a host with little traffic says nothing.',
           cost: FREE,
           example: { slo: { minimumMisses: 20 } },
         },

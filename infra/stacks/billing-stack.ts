@@ -1,4 +1,5 @@
 import { Duration, Stack } from 'aws-cdk-lib';
+import type { Rule } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { BUNDLED_FONTS } from '../../functions/billing/render/fonts.ts';
@@ -23,6 +24,7 @@ export class BillingStack extends Stack {
   readonly function: NodeFunction;
   readonly tasks: BillingTasks;
   readonly closings: MonthClosings;
+  readonly schedule: Rule;
 
   constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
     super(scope, id);
@@ -45,7 +47,7 @@ export class BillingStack extends Stack {
       queue.grantSend(this.function);
       queue.deliverTo(this.function);
     }
-    runEvery(this, 'Schedule', this.function, LOOK_EVERY);
+    this.schedule = runEvery(this, 'Schedule', this.function, LOOK_EVERY);
   }
 
   #grantData({ accounts, audit, billing, billingFiles, deployments, keys, models, notifications, usage }: DataStack): void {

@@ -1,33 +1,32 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
-import { type IWidget, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import type { Construct } from 'constructs';
 import { LIVE_STATES } from '../../functions/deployments/count-states.ts';
 import type { ReasonCode } from '../../functions/deployments/reasons.ts';
-import { MINUTE_MS, SECOND_MS } from '../../shared/time/units.ts';
+import { SECOND_MS } from '../../shared/time/units.ts';
 import type { Config } from '../config/config.ts';
-import {
-  Alarms,
-  ageOfStream,
-  errorsOf,
-  logMessage,
-  metricNameOf,
-  PERIOD,
-  throttlesOf,
-  visibleMessages,
-} from '../constructs/alarms/alarms.ts';
+import { Alarms, ageOfStream, errorsOf, logMessage, PERIOD, successesOf, visibleMessages } from '../constructs/alarms/alarms.ts';
 import { BillBudget } from '../constructs/alarms/bill-budget.ts';
 import { addBillingAlarms } from '../constructs/alarms/billing-alarms.ts';
-import { addDashboard, executionsOf, graph, inUnits, labelled, latencyOf, sumsOf, trafficOf } from '../constructs/alarms/dashboards.ts';
+import {
+  addDashboard,
+  executionsOf,
+  graph,
+  graphOfLines,
+  inUnits,
+  labelled,
+  latencyOf,
+  sumsOf,
+  trafficOf,
+} from '../constructs/alarms/dashboards.ts';
 import { addHostMetrics, type HostMetrics } from '../constructs/alarms/host-metrics.ts';
 import { addSloAlarms, type HostPrefix } from '../constructs/alarms/slo-alarms.ts';
 import { addTelemetryAlarms } from '../constructs/alarms/telemetry-alarms.ts';
 import { addTicketAlarms } from '../constructs/alarms/ticket-alarms.ts';
-import type { NodeFunction } from '../constructs/functions/node-function.ts';
 import { rowsOfHost } from '../constructs/hosts/host-dashboard.ts';
 import type { InferenceHost } from '../constructs/hosts/inference-host.ts';
 import type { Telemetry } from '../constructs/queues/telemetry.ts';
@@ -58,11 +57,16 @@ const REPEATED_ERRORS = 10;
 const LOGINS_REFUSED = 100;
 // The age of the oldest event that is not rolled up. Batches wait for a minute.
 const ROLLUPS_LATE = Duration.minutes(15);
+// As long as an operator may be away from a sweep that has too little time.
+const SWEEP_LATE = Duration.minutes(30);
 // Longer than the longest wait before a rejected call is made again, so that the alarm doesn't end in between.
-const REJECTED_CALLS_PERIOD = Duration.minutes(20);
+const FAILED_PERIOD = Duration.minutes(20);
 // A payload that fails is given up after half an hour.
 const PAYLOADS_LATE = Duration.hours(1);
 const AUDIT_COPIES_LATE = Duration.minutes(15);
+
+const HOST_TITLES = { Serverless: 'Serverless', Ondemand: 'On-demand' } as const;
+const CONTROL_TITLE = 'Control plane';
 
 interface OperationsStackProps {
   config: Config;
@@ -78,7 +82,7 @@ interface OperationsStackProps {
 }
 
 /**
- * The dashboards, one for each host, and the alarms. docs/runbook.md has an entry for each alarm, under its name.
+ * The dashboard and the alarms. docs/runbook.md has an entry for each alarm, under its name.
  */
 export class OperationsStack extends Stack {
   constructor(
@@ -139,10 +143,9 @@ export class OperationsStack extends Stack {
     const alarms = new Alarms(this, { topics, namespace: config.name, runbookUrl });
     const orphaned = alarms.count('Orphaned', logMessage('orphaned'), serverless.metering);
     const unsettled = alarms.count('SettlementFailed', logMessage('settlement_failed'), ...inference);
-    const notKept = alarms.count('ResponseNotKept', logMessage('response_not_kept'), ...inference);
-    const notLogged = alarms.count(
-      'PayloadLogFailed',
-      FilterPattern.any(logMessage('payload_log_failed'), logMessage('queued_payload_gone')),
+    const notKept = alarms.count(
+      'ContentLost',
+      FilterPattern.any(...['response_not_kept', 'payload_log_failed', 'queued_payload_gone'].map(logMessage)),
       ...inference,
       payloadRedaction.function,
     );
@@ -158,23 +161,21 @@ export class OperationsStack extends Stack {
       control.console,
     );
     const refusedLogins = alarms.count('LoginRefused', FilterPattern.stringValue('$.code', '=', 'login_refused'), control.signIn);
-    const swept = new MetricFilter(this, 'SweepCompleted', {
-      logGroup: serverless.metering.logGroup,
-      filterPattern: FilterPattern.all(logMessage('sweep'), FilterPattern.booleanValue('$.complete', true)),
-      metricNamespace: config.name,
-      metricName: 'SweepCompleted',
-      // Sweeps that run but never complete count as 0. Only a function that does not run has no data.
-      defaultValue: 0,
-    }).metric({ statistic: 'sum', period: PERIOD });
+    const lateSweeps = alarms.count(
+      'SweepBehind',
+      FilterPattern.all(logMessage('sweep'), FilterPattern.numberValue('$.behind_ms', '>', SWEEP_LATE.toMilliseconds())),
+      serverless.metering,
+    );
     const ofOperators = FilterPattern.any(...OPERATORS_REASONS.map((code) => FilterPattern.stringValue('$.reason', '=', code)));
     const failedDeployments = alarms.count(
       'DeploymentFailed',
-      FilterPattern.all(logMessage('deployment_state'), FilterPattern.stringValue('$.state', '=', 'failed'), ofOperators),
-      deployments.function,
-    );
-    const rejectedCalls = alarms.count(
-      'DeploymentCallRejected',
-      FilterPattern.all(logMessage('aws_call_rejected'), FilterPattern.booleanValue('$.is_repeated', true), ofOperators),
+      FilterPattern.all(
+        FilterPattern.any(
+          FilterPattern.all(logMessage('deployment_state'), FilterPattern.stringValue('$.state', '=', 'failed')),
+          FilterPattern.all(logMessage('aws_call_rejected'), FilterPattern.booleanValue('$.is_repeated', true)),
+        ),
+        ofOperators,
+      ),
       deployments.function,
     );
     const uncharged = alarms.count(
@@ -183,8 +184,11 @@ export class OperationsStack extends Stack {
       deployments.function,
     );
     alarms.count('RequestsRefused', logMessage('refused'), ...inference);
-    const capped = alarms.count('ChargeCapped', FilterPattern.booleanValue('$.is_capped', true), ...inference);
-    const overcounted = alarms.count('RequestOvercounted', FilterPattern.booleanValue('$.is_overcounted', true), ...inference);
+    const inexact = alarms.count(
+      'ChargeInexact',
+      FilterPattern.any(FilterPattern.booleanValue('$.is_capped', true), FilterPattern.booleanValue('$.is_overcounted', true)),
+      ...inference,
+    );
     const watchHost = (prefix: HostPrefix, host: InferenceHost, excused: readonly string[]): HostMetrics => {
       const metrics = addHostMetrics(alarms, prefix, { inference: host.inference, excused, firstTokenMs: config.slo.firstTokenMs });
       const watched = { inference: host.inference, metrics };
@@ -194,13 +198,6 @@ export class OperationsStack extends Stack {
     };
     const onServerless = watchHost('Serverless', serverless.host, NOT_IN_SERVICE);
     const onOndemand = watchHost('Ondemand', ondemand.host, [...NOT_IN_SERVICE, ...DECIDED_BY_OWNERS]);
-    const behind = alarms.value('SweepBehindMs', logMessage('sweep'), '$.behind_ms', serverless.metering);
-    const byState = LIVE_STATES.map((state) =>
-      labelled(
-        state,
-        alarms.value(`DeploymentState${metricNameOf(state)}`, logMessage('deployments_counted'), `$.states.${state}`, deployments.function),
-      ),
-    );
     const stage = serverless.host.api.deploymentStage;
     const ondemandStage = ondemand.host.api.deploymentStage;
 
@@ -209,38 +206,28 @@ export class OperationsStack extends Stack {
     const controlErrors = control.host.api.deploymentStage.metricServerError({ statistic: 'sum', period: PERIOD });
     alarms.above('ControlUnavailable', controlErrors, 5);
     alarms.above('LoginsRefused', refusedLogins, LOGINS_REFUSED);
-    alarms.above('SignInThrottled', throttlesOf(control.signIn), 0);
-    alarms.above('MachineSignInThrottled', throttlesOf(control.machineSignIn), 0);
-    alarms.above('SingleSignOnThrottled', throttlesOf(control.singleSignOn), 0);
     alarms.above('ResetMailsStuck', visibleMessages(control.resetMails.failures), 0);
     alarms.above('RequestsOrphaned', orphaned, 0);
     alarms.above('SettlementsFailed', unsettled, 0);
-    alarms.above('ResponsesNotKept', notKept, 0);
-    alarms.above('PayloadsNotLogged', notLogged, 0);
+    alarms.above('ContentNotKept', notKept, 0);
     const oldestPayload = payloadRedaction.queue.metricApproximateAgeOfOldestMessage({ statistic: 'max', period: PERIOD });
     alarms.above('PayloadsLate', oldestPayload, PAYLOADS_LATE.toSeconds());
     alarms.above('PayloadsStuck', visibleMessages(payloadRedaction.failures), 0);
-    alarms.above('RequestsOvercounted', overcounted, 0);
-    alarms.above('ChargesCapped', capped, 0);
+    alarms.above('ChargesInexact', inexact, 0);
     alarms.above('RequestsFailedByUs', unhandled, 0);
-    alarms.above('SweepFailed', errorsOf(serverless.metering), 0);
-    alarms.whenMissing('SweepStalled', swept);
+    alarms.above('SweepLate', lateSweeps, 0);
+    alarms.whenMissing('SweepStalled', successesOf(serverless.sweepSchedule, serverless.metering));
     alarms.above('SettlementsStuck', visibleMessages(serverless.settlements.failures), 0);
-    alarms.above('RollupsFailed', visibleMessages(rollups.failures), 0);
     alarms.above('RollupsLate', ageOfStream(rollups.function), ROLLUPS_LATE.toMilliseconds());
-    alarms.above('RefusalsNotCounted', visibleMessages(refusals.failures), 0);
-    alarms.above('InferenceThrottled', throttles(inference), 0);
     alarms.above('TokenizerFailed', errorsOf(serverless.tokenizer), 0);
-    alarms.above('TokenizerThrottled', throttlesOf(serverless.tokenizer), 0);
 
     alarms.above('ReconciliationsStuck', visibleMessages(deployments.reconciliations.failures), 0);
     alarms.above('ReconcilerFailed', errorsOf(deployments.function), REPEATED_ERRORS);
     alarms.whenMissing('ReconcilerStalled', deployments.function.metricInvocations({ statistic: 'sum', period: PERIOD }));
-    alarms.above('DeploymentsFailed', failedDeployments, 0);
-    alarms.above('DeploymentCallsRejected', rejectedCalls.with({ period: REJECTED_CALLS_PERIOD }), 0);
+    alarms.above('DeploymentsFailed', failedDeployments.with({ period: FAILED_PERIOD }), 0);
     alarms.above('GpuTimeUncharged', uncharged, 0);
 
-    const ofTickets = addTicketAlarms(alarms, support.function);
+    const ofTickets = addTicketAlarms(alarms, support);
     const ofBilling = addBillingAlarms(alarms, { billing, notifications });
 
     if (control.auditCopies) {
@@ -259,28 +246,6 @@ export class OperationsStack extends Stack {
       ...(telemetry && { Telemetry: ageOfStream(telemetry.function) }),
       ...(control.auditCopies && { 'Audit copies': ageOfStream(control.auditCopies.function) }),
     };
-    const addHostDashboard = (id: string, host: string, rows: IWidget[][]): void =>
-      addDashboard(this, id, `${name}-${host}`, alarms.all, rows);
-    addHostDashboard('ServerlessDashboard', 'serverless', [
-      ...rowsOfHost(serverless.host, onServerless, slo),
-      [
-        graph('Sweep: behind (minutes)', inUnits(MINUTE_MS, { Behind: behind })),
-        graph('Streams: age of the oldest record (s)', inUnits(SECOND_MS, ages)),
-      ],
-      [graph('Metering', [orphaned, unsettled, unhandled, overcounted, capped]), graph('Other functions', sumsOf('Errors', others))],
-    ]);
-    addHostDashboard('OndemandDashboard', 'ondemand', [
-      ...rowsOfHost(ondemand.host, onOndemand, slo),
-      [
-        graph('Deployments by state', byState, { stacked: true }),
-        graph('Reconciler', [
-          labelled('Passes that threw', errorsOf(deployments.function)),
-          labelled('Given up', visibleMessages(deployments.reconciliations.failures)),
-          labelled('Failed deployments', failedDeployments),
-          labelled('GPU time not charged', uncharged),
-        ]),
-      ],
-    ]);
     const ofControlPlane = [
       control.function,
       control.signIn,
@@ -292,21 +257,42 @@ export class OperationsStack extends Stack {
       support.function,
     ];
     const { deploymentStage: controlStage } = control.host.api;
-    addHostDashboard('ControlDashboard', 'control', [
-      [trafficOf(controlStage), latencyOf(controlStage)],
+    const givenUp = { Totals: rollups.failures, Refusals: refusals.failures, Notifications: notifications.failures };
+    addDashboard(this, 'Dashboard', name, alarms.all, [
+      ...rowsOfHost(HOST_TITLES.Serverless, serverless.host, onServerless, slo),
+      ...rowsOfHost(HOST_TITLES.Ondemand, ondemand.host, onOndemand, slo),
+      [
+        graphOfLines('Deployments by state', {
+          from: deployments.function,
+          message: 'deployments_counted',
+          isStacked: true,
+          fields: Object.fromEntries(LIVE_STATES.map((state) => [state, `states.${state}`])),
+        }),
+        graph('Reconciler', [
+          labelled('Passes that threw', errorsOf(deployments.function)),
+          labelled('Failed deployments', failedDeployments),
+          labelled('GPU time not charged', uncharged),
+        ]),
+      ],
+      [trafficOf(CONTROL_TITLE, controlStage), latencyOf(CONTROL_TITLE, controlStage)],
+      [
+        graph(`${CONTROL_TITLE}: executions`, executionsOf(ofControlPlane)),
+        graph(`${CONTROL_TITLE}: function errors`, sumsOf('Errors', ofControlPlane)),
+      ],
       [graph('Logins', [labelled('Refused', refusedLogins)]), graph('Billing', ofBilling)],
-      [graph('Tickets by status', ofTickets.byStatus, { stacked: true }), graph('Tickets that are late', ofTickets.late)],
-      [graph('Executions', executionsOf(ofControlPlane)), graph('Function errors', sumsOf('Errors', ofControlPlane))],
+      ofTickets,
+      [
+        graphOfLines('How far the sweep is behind (ms)', { from: serverless.metering, message: 'sweep', fields: { Behind: 'behind_ms' } }),
+        graph('Streams: age of the oldest record (s)', inUnits(SECOND_MS, ages)),
+      ],
+      [graph('Metering', [orphaned, unsettled, unhandled, inexact]), graph('Other functions', sumsOf('Errors', others))],
+      [
+        graph(
+          'Given up, without an alarm',
+          Object.entries(givenUp).map(([label, queue]) => labelled(label, visibleMessages(queue))),
+        ),
+        graph('Functions that could not start', sumsOf('Throttles', [...inference, ...others, ...ofControlPlane])),
+      ],
     ]);
   }
 }
-
-// FILL is needed because a function without invocations has no metric.
-const throttles = (functions: readonly NodeFunction[]): MathExpression => {
-  const metrics = functions.map((fn, i) => [`m${i + 1}`, throttlesOf(fn)] as const);
-  return new MathExpression({
-    expression: `SUM([${metrics.map(([id]) => `FILL(${id}, 0)`).join(', ')}])`,
-    usingMetrics: Object.fromEntries(metrics),
-    period: PERIOD,
-  });
-};

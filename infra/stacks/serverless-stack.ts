@@ -1,4 +1,5 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import type { Rule } from 'aws-cdk-lib/aws-events';
 import type { Construct } from 'constructs';
 import { EPOCH_INDEX } from '../../shared/admission/stores/limiter-store.ts';
 import type { Config } from '../config/config.ts';
@@ -33,6 +34,7 @@ interface ServerlessStackProps {
 export class ServerlessStack extends Stack {
   readonly host: InferenceHost;
   readonly metering: NodeFunction;
+  readonly sweepSchedule: Rule;
   readonly settlements: Settlements;
   readonly payloadRedaction: PayloadRedaction;
   readonly rollups: Rollups;
@@ -77,7 +79,7 @@ export class ServerlessStack extends Stack {
     data.usage.grant(this.metering, 'PutItem', 'GetItem');
     this.settlements.grantSend(this.metering);
     this.settlements.deliverTo(this.metering);
-    runEvery(this, 'SweepSchedule', this.metering, SWEEP_EVERY);
+    this.sweepSchedule = runEvery(this, 'SweepSchedule', this.metering, SWEEP_EVERY);
 
     this.rollups = new Rollups(this, 'Rollups', { config, usage, deployments: rows, observability, models, audit, notifications });
     // The budgets and the credit of who used something are compared with the thresholds of their alerts.

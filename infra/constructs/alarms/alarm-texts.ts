@@ -12,7 +12,7 @@ export interface AlarmText {
 const page = (fact: string, impact: string): AlarmText => ({ severity: 'page', fact, impact });
 const ticket = (fact: string, impact: string): AlarmText => ({ severity: 'ticket', fact, impact });
 
-const BURNING = 'use up the allowance of the month 6 or 14.4 times too fast';
+const BURNING = 'use up the allowance of the month more than six times too fast';
 
 /**
  * Every alarm that notifies, by its name in CloudWatch after the stack's, which is also the heading of its entry in
@@ -46,18 +46,6 @@ export const alarmTexts = {
     'People and programs cannot manage keys, deployments and invoices. Requests to models still work.',
   ),
   LoginsRefused: ticket('More than a hundred logins were rejected in five minutes.', 'Someone may be guessing passwords.'),
-  SignInThrottled: ticket(
-    'All environments of the function sign-in were busy.',
-    'People who log in get a 503 with Retry-After. Nobody who is logged in notices anything.',
-  ),
-  MachineSignInThrottled: ticket(
-    'All environments of the function machine-sign-in were busy.',
-    'Programs that request an access token get a 503 with Retry-After. People can log in.',
-  ),
-  SingleSignOnThrottled: ticket(
-    'All environments of the function single-sign-on were busy.',
-    'People who log in with their identity provider get a 503 with Retry-After. Passwords and programs still work.',
-  ),
   ResetMailsStuck: ticket(
     'A code to reset a password could not be e-mailed in five attempts.',
     'A user waits for it, and must request another one.',
@@ -74,7 +62,10 @@ export const alarmTexts = {
     'A queued settlement failed for about a day and was given up.',
     'A request was not charged unless the queue is redriven.',
   ),
-  ResponsesNotKept: ticket('A delivered response could not be stored.', 'Its caller cannot continue or retrieve the response.'),
+  ContentNotKept: ticket(
+    'A delivered response could not be stored, or the content of a request could not be written to the payload log.',
+    'Its caller cannot continue or retrieve the response, or the log of an organization has a gap.',
+  ),
   PayloadsLate: ticket(
     'The content of a request has waited for its redaction for more than an hour.',
     'It is lost after a day. The payload log of an organization lacks it until then.',
@@ -83,24 +74,21 @@ export const alarmTexts = {
     'The content of a request could not be redacted in five attempts.',
     'It is lost within two days. The log of an organization has a gap.',
   ),
-  PayloadsNotLogged: ticket('The content of a request could not be written to the payload log.', 'The log of an organization has a gap.'),
-  RequestsOvercounted: ticket(
-    'A runtime reported more tokens than the request can have used.',
-    'The customer was charged for our own count, which may be inexact.',
+  ChargesInexact: ticket(
+    'A request cost more than was held for it, or its runtime reported more tokens than it can have used.',
+    'The customer was charged less than the tokens cost, or for our own count.',
   ),
-  ChargesCapped: ticket('A request cost more than was held for it.', 'The customer was charged less than the tokens cost.'),
   RequestsFailedByUs: ticket('A request ended with an error of our own.', 'Its caller got a 500.'),
-  SweepFailed: ticket('The sweep threw an error.', 'Crashed requests keep their reservations until it works again.'),
+  SweepLate: ticket(
+    'The sweep is more than half an hour behind.',
+    'Requests that crashed functions left in flight keep counting against the limits of their keys for longer.',
+  ),
   SweepStalled: page(
-    'No sweep has completed for half an hour.',
+    'No sweep has succeeded for half an hour.',
     'Requests that crashed functions left in flight keep counting against the limits of their keys.',
   ),
-  RollupsFailed: ticket('Batches of the usage stream could not be added to the totals.', 'The totals of some keys are too low.'),
   RollupsLate: ticket('Totals are more than a quarter of an hour behind the usage events.', 'Owners see usage and costs late.'),
-  RefusalsNotCounted: ticket('Refused requests could not be counted.', 'Their counts in the metrics are too low.'),
-  InferenceThrottled: page('All environments of an inference function were busy.', 'Callers get a 503 with Retry-After.'),
   TokenizerFailed: ticket('The tokenizer threw an error or ran out of time or memory.', 'Callers whose prompt must be counted get a 503.'),
-  TokenizerThrottled: ticket('All environments of the tokenizer were busy.', 'Callers whose prompt must be counted get a 503.'),
   ReconciliationsStuck: ticket(
     'The reconciliation of a deployment failed five times in a row.',
     'That deployment does not change until it succeeds.',
@@ -114,30 +102,26 @@ export const alarmTexts = {
     'Instances keep running and are charged by AWS, and idle deployments do not sleep.',
   ),
   DeploymentsFailed: ticket(
-    'A deployment failed for a reason that its owner cannot fix.',
-    'The organization has no deployment until you act.',
-  ),
-  DeploymentCallsRejected: ticket(
-    'AWS rejects a call for a deployment for a reason that its owner cannot fix.',
-    'The deployment keeps its least copies whatever its load, or neither sleeps nor wakes.',
+    'A deployment failed, or AWS rejects a call for it, for a reason that its owner cannot fix.',
+    'The organization has no deployment until you act, or it neither scales, sleeps nor wakes.',
   ),
   GpuTimeUncharged: page('Instances of a deployment ran and were not charged in full.', 'AWS charges for time that no customer pays for.'),
-  TicketsUnanswered: ticket('The first answer to a ticket is late.', 'A promise to a customer is broken.'),
-  TicketsUnresolved: ticket('A ticket has waited for support for too long.', 'A promise to a customer is broken.'),
+  TicketsLate: ticket(
+    'A ticket has waited for support for too long, or tickets could not be counted.',
+    'A promise to a customer is broken.',
+  ),
   TicketsStalled: ticket(
-    'Tickets have not been counted for half an hour.',
+    'No run of the function support has succeeded for half an hour.',
     'Resolved tickets are closed late, and late tickets raise no alarm.',
   ),
   TotalsDiffer: ticket('The totals of a closed month differ from its events.', 'The invoice is right. Owners see wrong usage and costs.'),
   MonthsNotClosed: ticket('A month that could be closed at 01:00 is open at 06:00 UTC.', 'Organizations get their invoices late.'),
   BillingTasksStuck: ticket('A task of billing failed twenty times and was given up.', 'An invoice, export or correction is missing.'),
   BillingFailed: ticket('The function billing ended with an error.', 'A task is delivered again after 16 minutes.'),
-  BillingThrottled: ticket('The function billing could not run for lack of environments.', 'Its tasks wait.'),
   BillingStalled: ticket(
-    'Nothing has looked for due tasks of billing for three hours.',
+    'The schedule of the function billing has not run for three hours.',
     'Months are not closed, credit does not expire and usage is not exported.',
   ),
-  NotificationsFailed: ticket('Notifications could not be made into deliveries for 20 hours.', 'Organizations missed notifications.'),
   NotificationsLate: ticket(
     'The oldest notification without deliveries is older than a quarter of an hour.',
     'Webhooks and e-mails are late.',

@@ -1,19 +1,16 @@
 import { Duration, type Stack } from 'aws-cdk-lib';
 import {
   Alarm,
-  type AlarmBase,
   type AlarmProps,
-  AlarmRule,
-  AlarmState,
   ComparisonOperator,
-  CompositeAlarm,
   type IAlarm,
-  type IAlarmRule,
   type IMetric,
-  type Metric,
+  MathExpression,
+  Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { Rule } from 'aws-cdk-lib/aws-events';
 import { FilterPattern, type IFilterPattern, MetricFilter, type MetricFilterProps } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -36,6 +33,12 @@ export const metricNameOf = (state: string): string => state.replaceAll(/(?:^|_)
 
 export const errorsOf = (fn: NodeFunction): Metric => fn.metricErrors({ statistic: 'sum', period: PERIOD });
 export const throttlesOf = (fn: NodeFunction): Metric => fn.metricThrottles({ statistic: 'sum', period: PERIOD });
+/** How often a schedule ran. */
+export const runsOf = ({ ruleName: RuleName }: Rule, period = PERIOD): Metric =>
+  new Metric({ namespace: 'AWS/Events', metricName: 'Invocations', dimensionsMap: { RuleName }, statistic: 'sum', period });
+/** The same, without the runs of its function that threw. Messages of queues don't count as runs. */
+export const successesOf = (schedule: Rule, fn: NodeFunction): MathExpression =>
+  new MathExpression({ expression: 'runs - failed', usingMetrics: { runs: runsOf(schedule), failed: errorsOf(fn) }, period: PERIOD });
 /** The age of the oldest record of a stream that a function has not processed, in ms. */
 export const ageOfStream = (fn: NodeFunction): Metric => fn.metric('IteratorAge', { statistic: 'max', period: PERIOD });
 
@@ -53,19 +56,11 @@ interface AlarmsProps {
   runbookUrl: string;
 }
 
-interface AlarmPart {
-  /** The last part of its name. */
-  part: string;
-  metric: IMetric;
-  threshold: number;
-}
-
 /**
  * Adds alarms to a stack that notify the topic of their severity, and metrics of log lines. docs/runbook.md has an
  * entry for each alarm, under its name.
  */
 export class Alarms {
-  /** The alarms that notify. */
   readonly all: IAlarm[] = [];
   readonly #stack: Stack;
   readonly #actions: Readonly<Record<Severity, SnsAction>>;
@@ -96,7 +91,10 @@ export class Alarms {
     return filter.metric({ statistic: 'sum', period: PERIOD });
   }
 
-  /** A number in the matching log lines of a function. @param field such as `$.late_minutes` */
+  /**
+   * A number in the matching log lines of a function. A metric with values costs $0.30 a month: what no alarm needs,
+   * and functions write at rest, is a graph of lines. @param field such as `$.late_minutes`
+   */
   value(name: string, pattern: IFilterPattern, field: string, from: NodeFunction, period: Duration = PERIOD): Metric {
     const filter = this.#filter(name, { logGroup: from.logGroup, filterPattern: pattern, metricName: name, metricValue: field });
     return filter.metric({ statistic: 'max', period });
@@ -123,24 +121,6 @@ export class Alarms {
     alarm.addInsufficientDataAction(this.#actions[alarmTexts[name].severity]);
   }
 
-  /**
-   * Goes off when, in any of the groups, all metrics are above their thresholds. Only this alarm notifies, not those
-   * that it is made of.
-   */
-  anyOfAll(name: AlarmName, groups: readonly (readonly AlarmPart[])[]): void {
-    const { alarmName, alarmDescription } = this.#texts(name);
-    const watch = ({ part, metric, threshold }: AlarmPart): IAlarmRule => {
-      const props = { alarmName: `${alarmName}-${part}`, alarmDescription };
-      return AlarmRule.fromAlarm(new Alarm(this.#stack, `${name}${part}`, { ...ABOVE, ...props, metric, threshold }), AlarmState.ALARM);
-    };
-    const alarm = new CompositeAlarm(this.#stack, name, {
-      compositeAlarmName: alarmName,
-      alarmRule: AlarmRule.anyOf(...groups.map((parts) => AlarmRule.allOf(...parts.map(watch)))),
-      alarmDescription,
-    });
-    this.#notify(name, alarm);
-  }
-
   #add(name: AlarmName, props: AlarmProps): Alarm {
     const alarm = new Alarm(this.#stack, name, { ...props, ...this.#texts(name) });
     this.#notify(name, alarm);
@@ -148,7 +128,7 @@ export class Alarms {
   }
 
   /** Notifies the topic of the alarm's severity, also when the alarm is over. */
-  #notify(name: AlarmName, alarm: AlarmBase): void {
+  #notify(name: AlarmName, alarm: Alarm): void {
     const action = this.#actions[alarmTexts[name].severity];
     alarm.addAlarmAction(action);
     alarm.addOkAction(action);

@@ -1,13 +1,13 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { Rule } from 'aws-cdk-lib/aws-events';
 import type { NodeFunction } from '../functions/node-function.ts';
 import type { WorkQueue } from '../queues/work-queue.ts';
-import { type Alarms, ageOfStream, errorsOf, logMessage, throttlesOf, visibleMessages } from './alarms.ts';
+import { type Alarms, ageOfStream, errorsOf, logMessage, runsOf, visibleMessages } from './alarms.ts';
 
 interface Watched {
-  billing: { function: NodeFunction; tasks: WorkQueue };
-  notifications: { function: NodeFunction; deliveries: WorkQueue; failures: Queue };
+  billing: { function: NodeFunction; tasks: WorkQueue; schedule: Rule };
+  notifications: { function: NodeFunction; deliveries: WorkQueue };
 }
 
 const LOOK_PERIOD = Duration.hours(1);
@@ -22,17 +22,16 @@ export const addBillingAlarms = (alarms: Alarms, { billing, notifications }: Wat
   const fn = billing.function;
   const differing = alarms.count('TotalsDiffering', logMessage('totals_differ'), fn);
   const failedTasks = alarms.count('BillingTaskFailed', logMessage('billing_task_failed'), fn);
-  const looks = alarms.count('DueTasksSent', logMessage('due_tasks_sent'), fn).with({ period: LOOK_PERIOD });
+  // Other invocations are those of tasks.
+  const looks = runsOf(billing.schedule, LOOK_PERIOD);
   const late = alarms.value('MonthsLateMinutes', logMessage('months_due'), '$.late_minutes', fn, LOOK_PERIOD);
 
   alarms.above('TotalsDiffer', differing, 0);
   alarms.above('MonthsNotClosed', late, MONTHS_LATE.toMinutes());
   alarms.above('BillingTasksStuck', visibleMessages(billing.tasks.failures), 0);
   alarms.above('BillingFailed', errorsOf(fn), 0);
-  alarms.above('BillingThrottled', throttlesOf(fn), 0);
   alarms.whenMissing('BillingStalled', looks, MISSED_LOOKS);
 
-  alarms.above('NotificationsFailed', visibleMessages(notifications.failures), 0);
   alarms.above('NotificationsLate', ageOfStream(notifications.function), NOTIFICATIONS_LATE.toMilliseconds());
   alarms.above('DeliveriesStuck', visibleMessages(notifications.deliveries.failures), 0);
   return [differing, failedTasks];

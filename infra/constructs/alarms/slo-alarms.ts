@@ -19,13 +19,10 @@ export interface Objective {
   total: { expression: string; metrics: Record<string, Metric> };
 }
 
-// Windows of the SRE workbook (https://sre.google/workbook/alerting-on-slos/, "Multiwindow, Multi-Burn-Rate Alerts")
-// for 30 days: 14.4 times the allowed rate uses up 2 % of the budget in an hour, 6 times 5 % in six hours. The short
-// window ends an alarm soon.
-const BURN_RATES = [
-  { name: 'Fast', rate: 14.4, long: Duration.hours(1), short: Duration.minutes(5) },
-  { name: 'Slow', rate: 6, long: Duration.hours(6), short: Duration.minutes(30) },
-] as const;
+// From the SRE workbook (https://sre.google/workbook/alerting-on-slos/), for 30 days: 6 times the allowed rate uses up
+// 5 % of the budget in six hours. docs/decisions/0124 says what another window would add.
+const BURN_RATE = 6;
+const WINDOW = Duration.hours(6);
 
 const over = (metrics: Record<string, Metric>, period: Duration): Record<string, IMetric> =>
   Object.fromEntries(Object.entries(metrics).map(([id, metric]) => [id, metric.with({ period })]));
@@ -45,16 +42,10 @@ export const badPercentage = ({ bad, total }: Objective, period: Duration, minim
     period,
   });
 
-// Goes off while the budget is used up too fast in a long window, and still in a short one.
-const addBurnAlarm = (alarms: Alarms, name: AlarmName, objective: Objective, minimumMisses: number): void => {
-  const pairs = BURN_RATES.map(({ name: speed, rate, long, short }) => {
-    // Without the error of binary fractions, such as 1.4399999999999364.
-    const threshold = Number((rate * (100 - objective.percentage)).toFixed(6));
-    const windows = { Long: badPercentage(objective, long, minimumMisses), Short: badPercentage(objective, short) };
-    return Object.entries(windows).map(([window, metric]) => ({ part: `${speed}${window}`, metric, threshold }));
-  });
-  alarms.anyOfAll(name, pairs);
-};
+// Goes off while the budget is used up too fast.
+const addBurnAlarm = (alarms: Alarms, name: AlarmName, objective: Objective, minimumMisses: number): void =>
+  // Without the error of binary fractions, such as 0.5999999999999943.
+  alarms.above(name, badPercentage(objective, WINDOW, minimumMisses), Number((BURN_RATE * (100 - objective.percentage)).toFixed(6)));
 
 export interface WatchedHost {
   inference: NodeFunction;

@@ -1,19 +1,36 @@
-import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { LogQueryWidget } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Rule } from 'aws-cdk-lib/aws-events';
+import { FilterPattern } from 'aws-cdk-lib/aws-logs';
 import { OPEN_STATUSES } from '../../../functions/support/count-tickets.ts';
 import type { NodeFunction } from '../functions/node-function.ts';
-import { type Alarms, logMessage, metricNameOf } from './alarms.ts';
-import { labelled } from './dashboards.ts';
+import { type Alarms, logMessage, successesOf } from './alarms.ts';
+import { graphOfLines } from './dashboards.ts';
+
+const COUNTED = 'tickets_counted';
+const isLateOrUnknown = FilterPattern.any(
+  ...['first_response_overdue', 'resolution_overdue'].map((field) =>
+    FilterPattern.all(logMessage(COUNTED), FilterPattern.numberValue(`$.${field}`, '>', 0)),
+  ),
+  logMessage('tickets_not_counted'),
+);
 
 /** Adds the alarms of tickets. @returns what the dashboard shows of them */
-export const addTicketAlarms = (alarms: Alarms, support: NodeFunction): { byStatus: Metric[]; late: Metric[] } => {
-  const counted = logMessage('tickets_counted');
-  const unanswered = alarms.value('FirstResponsesOverdue', counted, '$.first_response_overdue', support);
-  const unresolved = alarms.value('ResolutionsOverdue', counted, '$.resolution_overdue', support);
-  alarms.above('TicketsUnanswered', unanswered, 0);
-  alarms.above('TicketsUnresolved', unresolved, 0);
-  alarms.whenMissing('TicketsStalled', alarms.count('TicketsCounted', counted, support));
-  const byStatus = OPEN_STATUSES.map((status) =>
-    labelled(status, alarms.value(`Tickets${metricNameOf(status)}`, counted, `$.statuses.${status}`, support)),
-  );
-  return { byStatus, late: [labelled('First response', unanswered), labelled('Resolution', unresolved)] };
+export const addTicketAlarms = (
+  alarms: Alarms,
+  { function: support, schedule }: { function: NodeFunction; schedule: Rule },
+): LogQueryWidget[] => {
+  alarms.above('TicketsLate', alarms.count('LateTicketsCounted', isLateOrUnknown, support), 0);
+  alarms.whenMissing('TicketsStalled', successesOf(schedule, support));
+  const shown = { from: support, message: COUNTED };
+  return [
+    graphOfLines('Tickets by status', {
+      ...shown,
+      isStacked: true,
+      fields: Object.fromEntries(OPEN_STATUSES.map((status) => [status, `statuses.${status}`])),
+    }),
+    graphOfLines('Tickets that are late', {
+      ...shown,
+      fields: { 'First response': 'first_response_overdue', Resolution: 'resolution_overdue' },
+    }),
+  ];
 };

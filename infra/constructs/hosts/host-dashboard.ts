@@ -12,8 +12,8 @@ const PERCENT = 100;
 
 const missedPercentage = (label: string, objective: Objective): IMetric => badPercentage(objective, PERIOD).with({ label });
 
-/** The rows of an inference host's dashboard. */
-export const rowsOfHost = (host: InferenceHost, metrics: HostMetrics, slo: Config['slo']): IWidget[][] => {
+/** The rows of an inference host on the dashboard. @param name how their titles begin */
+export const rowsOfHost = (name: string, host: InferenceHost, metrics: HostMetrics, slo: Config['slo']): IWidget[][] => {
   const { inference, catalog } = host;
   const stage = host.api.deploymentStage;
   const watched = { inference, metrics };
@@ -32,34 +32,34 @@ export const rowsOfHost = (host: InferenceHost, metrics: HostMetrics, slo: Confi
   const promised = (label: string, value: number) => ({ leftAnnotations: [{ label, value }] });
   return [
     [
-      trafficOf(stage),
-      graph('Failures', [
+      trafficOf(name, stage),
+      graph(`${name}: failures`, [
         labelled('Refused or broken off', metrics.failed),
         labelled('Crashed', errorsOf(inference)),
         labelled('Could not start', throttlesOf(inference)),
       ]),
     ],
     [
-      graph('Misses of the objectives (%)', [
+      graph(`${name}: misses of the objectives (%)`, [
         missedPercentage('Not answered', availabilityOf(watched, slo)),
         missedPercentage('First token late', firstTokensOf(watched, slo)),
       ]),
-      latencyOf(stage),
+      latencyOf(name, stage),
     ],
     [
       graph(
-        'Time to first token (ms)',
+        `${name}: time to first token (ms)`,
         (['p50', 'p90', 'p99'] as const).map((statistic) => labelled(statistic, metrics.firstTokenMs.with({ statistic }))),
         promised('Promised', slo.firstTokenMs),
       ),
-      graph('Tokens', [labelled('Prompt', metrics.promptTokens), labelled('Completion', metrics.completionTokens)], {
+      graph(`${name}: tokens`, [labelled('Prompt', metrics.promptTokens), labelled('Completion', metrics.completionTokens)], {
         right: [cachedShare],
       }),
     ],
     [
-      graph('Cost of a thousand requests ($)', [cost]),
+      graph(`${name}: cost of a thousand requests ($)`, [cost]),
       graph(
-        'Limiters',
+        `${name}: limiters`,
         [
           labelled('Round trips, average', metrics.admissionRoundTrips.with({ statistic: Stats.AVERAGE })),
           labelled('Round trips, p99', metrics.admissionRoundTrips.with({ statistic: 'p99' })),
@@ -67,6 +67,9 @@ export const rowsOfHost = (host: InferenceHost, metrics: HostMetrics, slo: Confi
         { right: [labelled('Rejected by limits (429)', metrics.limited)] },
       ),
     ],
-    [graph('Executions', executionsOf([inference, catalog])), graph('Function errors', sumsOf('Errors', [inference, catalog]))],
+    [
+      graph(`${name}: executions`, executionsOf([inference, catalog])),
+      graph(`${name}: function errors`, sumsOf('Errors', [inference, catalog])),
+    ],
   ];
 };

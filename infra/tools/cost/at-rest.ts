@@ -28,10 +28,9 @@ export const linesAtRest = (resources: Resources, { storedGb }: Pick<Usage, 'sto
     ...polling(resources),
   ].filter(({ quantity: { amount } }) => amount > 0n);
 
-const monitoring = ({ alarmMetrics, compositeAlarms, dashboards, metrics }: Resources): LineAtRest[] => [
+const monitoring = ({ alarmMetrics, dashboards, metrics }: Resources): LineAtRest[] => [
   { item: 'metrics of alarms', price: 'alarmMetric', quantity: quantity(alarmMetrics.ofOperations), toZero: OPERATIONS },
   { item: 'metrics of alarms of releases', price: 'alarmMetric', quantity: quantity(alarmMetrics.ofReleases), toZero: '`canary: false`' },
-  { item: 'composite alarms', price: 'compositeAlarm', quantity: quantity(compositeAlarms), toZero: OPERATIONS },
   { item: 'dashboards', price: 'dashboard', quantity: quantity(dashboards), toZero: OPERATIONS },
   { item: 'metrics of log lines', price: 'customMetric', quantity: quantity(metrics.atRest), toZero: OPERATIONS },
 ];

@@ -12,7 +12,7 @@ import { metricsOfLines } from './metrics-of-lines.ts';
 export interface Resources {
   /** The metrics of alarms, also of those that can stop a release. An alarm on a formula has several. */
   alarmMetrics: { ofOperations: number; ofReleases: number };
-  compositeAlarms: number;
+  /** Each has more than 50 metrics, and so no allowance. */
   dashboards: number;
   /**
    * Metrics of log lines that have values without any request, and those that requests to the serverless host give
@@ -73,7 +73,6 @@ export const readResources = (stacks: readonly Stack[]): Resources => {
   const filters = all('AWS::Logs::MetricFilter');
   return {
     alarmMetrics: countAlarmMetrics(all('AWS::CloudWatch::Alarm'), all('AWS::CodeDeploy::DeploymentGroup')),
-    compositeAlarms: count('AWS::CloudWatch::CompositeAlarm'),
     dashboards: count('AWS::CloudWatch::Dashboard'),
     metrics: {
       atRest: metricsOfLines(filters, functions, (name) => SCHEDULED_RUNS[name]?.lines ?? []).size,

@@ -8,8 +8,8 @@ import { failure, ok, type Row, warning } from './row.ts';
 export const alarmsRow = async (client: CloudWatchClient, stack: string): Promise<Row> => {
   const ringing: string[] = [];
   let alarms = 0;
-  for await (const { MetricAlarms = [], CompositeAlarms = [] } of paginateDescribeAlarms({ client }, { AlarmNamePrefix: `${stack}-` }))
-    for (const { AlarmName, StateValue } of [...MetricAlarms, ...CompositeAlarms]) {
+  for await (const { MetricAlarms = [] } of paginateDescribeAlarms({ client }, { AlarmNamePrefix: `${stack}-` }))
+    for (const { AlarmName, StateValue } of MetricAlarms) {
       alarms++;
       if (StateValue === 'ALARM') ringing.push(AlarmName ?? '');
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
-import { compileLogFilter } from '../../../infra/tools/cost/log-filter.ts';
+import { compileLogFilter, type LogLine } from '../../../infra/tools/cost/log-filter.ts';
 import { templateOf } from '../../support/assembly/templates.ts';
 
 const operations = templateOf('operations');
@@ -25,11 +25,9 @@ describe('the alarms', () => {
 
   test.each([
     ['SettlementFailed', bothInferences],
-    ['ResponseNotKept', bothInferences],
-    ['PayloadLogFailed', [...bothInferences, 'sluice-serverless:.*RefPayloadRedactionFunctionLogs']],
+    ['ContentLost', [...bothInferences, 'sluice-serverless:.*RefPayloadRedactionFunctionLogs']],
     ['RequestsRefused', bothInferences],
-    ['RequestOvercounted', bothInferences],
-    ['ChargeCapped', bothInferences],
+    ['ChargeInexact', bothInferences],
     [
       'UnhandledError',
       [
@@ -55,34 +53,26 @@ describe('the alarms', () => {
     );
   });
 
-  test('InferenceThrottled covers both hosts, even if one of them has no requests', () => {
-    const of = (stack: string) =>
-      Match.objectLike({
-        MetricStat: {
-          Metric: Match.objectLike({
-            MetricName: 'Throttles',
-            Dimensions: [{ Name: 'FunctionName', Value: source(`${stack}:.*RefInference`) }],
-          }),
-          Period: 300,
-          Stat: 'Sum',
-        },
-        ReturnData: false,
-      });
-    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
-      AlarmName: 'sluice-operations-InferenceThrottled',
-      Metrics: [Match.objectLike({ Expression: 'SUM([FILL(m1, 0), FILL(m2, 0)])' }), of('sluice-serverless'), of('sluice-ondemand')],
+  const summed = (Id: string, MetricName: string, dimension: object) =>
+    Match.objectLike({
+      Id,
+      MetricStat: { Metric: Match.objectLike({ MetricName, Dimensions: [dimension] }), Period: 300, Stat: 'Sum' },
+      ReturnData: false,
     });
-  });
 
-  test('gives SweepStalled no state before the first sweep, and sets it off for missing and endless sweeps', () => {
-    // Every log line of the function counts as 0 completed sweeps, so only a function that does not run has no data.
-    operations.hasResourceProperties('AWS::Logs::MetricFilter', {
-      MetricTransformations: [Match.objectLike({ MetricName: 'SweepCompleted', MetricValue: '1', DefaultValue: 0 })],
-    });
-    const topic = Object.keys(operations.findResources('AWS::SNS::Topic')).find((id) => !id.includes('Tickets'));
+  test.each([
+    ['SweepStalled', 'sluice-serverless:.*RefSweepSchedule', 'sluice-serverless:.*RefMetering', 'page'],
+    ['TicketsStalled', 'sluice-support:.*RefSchedule', 'sluice-support:.*RefSupport', 'ticket'],
+  ])('%s goes off if no run succeeds, and has no state before the first one', (alarm, rule, fn, severity) => {
+    const topic = Object.keys(operations.findResources('AWS::SNS::Topic')).find((id) => id.includes('Tickets') === (severity === 'ticket'));
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
-      AlarmName: 'sluice-operations-SweepStalled',
-      MetricName: 'SweepCompleted',
+      AlarmName: `sluice-operations-${alarm}`,
+      // A run that throws counts as none, and so does a message of a queue.
+      Metrics: [
+        Match.objectLike({ Expression: 'runs - failed' }),
+        summed('runs', 'Invocations', { Name: 'RuleName', Value: source(rule) }),
+        summed('failed', 'Errors', { Name: 'FunctionName', Value: source(fn) }),
+      ],
       ComparisonOperator: 'LessThanThreshold',
       Threshold: 1,
       EvaluationPeriods: 6,
@@ -90,6 +80,43 @@ describe('the alarms', () => {
       AlarmActions: [{ Ref: topic }],
       InsufficientDataActions: [{ Ref: topic }],
     });
+  });
+
+  const filterOf = (MetricName: string): ((line: LogLine) => boolean) => {
+    const metric = { MetricTransformations: [Match.objectLike({ MetricName, MetricValue: '1', DefaultValue: Match.absent() })] };
+    const [filter] = Object.values(operations.findResources('AWS::Logs::MetricFilter', { Properties: metric }));
+    return compileLogFilter(filter?.Properties.FilterPattern);
+  };
+
+  test('SweepLate goes off for sweeps that run, complete or not, and stay more than half an hour behind', () => {
+    const counts = filterOf('SweepBehind');
+    const line = { message: 'sweep', complete: false, behind_ms: 30 * 60_000 };
+    expect([counts(line), counts({ ...line, behind_ms: line.behind_ms + 1 }), counts({ ...line, message: 'other' })]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmName: 'sluice-operations-SweepLate',
+      MetricName: 'SweepBehind',
+      Threshold: 0,
+    });
+  });
+
+  test.each(['first_response_overdue', 'resolution_overdue'])('TicketsLate goes off for %s, and is silent without', (field) => {
+    const counts = filterOf('LateTicketsCounted');
+    const line = { message: 'tickets_counted', first_response_overdue: 0, resolution_overdue: 0 };
+    expect([counts(line), counts({ ...line, [field]: 1 }), counts({ message: 'tickets_not_counted' })]).toEqual([false, true, true]);
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmName: 'sluice-operations-TicketsLate',
+      MetricName: 'LateTicketsCounted',
+      Threshold: 0,
+    });
+  });
+
+  test.each(['is_capped', 'is_overcounted'])('ChargesInexact goes off for a request that %s', (field) => {
+    const counts = filterOf('ChargeInexact');
+    expect([counts({ message: 'request' }), counts({ message: 'request', [field]: true })]).toEqual([false, true]);
   });
 
   test('sets ReconcilerStalled off if deployments are not reconciled, while their instances keep running', () => {
@@ -105,33 +132,32 @@ describe('the alarms', () => {
     });
   });
 
-  test('DeploymentsFailed counts only failures that owners can’t fix', () => {
-    operations.hasResourceProperties('AWS::Logs::MetricFilter', {
-      LogGroupName: source('sluice-deployments:.*RefDeploymentsLogs'),
-      FilterPattern: Match.stringLikeRegexp('deployment_state.*failed.*quota_exceeded.*access_denied'),
-      MetricTransformations: [Match.objectLike({ MetricName: 'DeploymentFailed' })],
-    });
-  });
-
-  test('sets DeploymentCallsRejected off while a repeated call is rejected for a reason owners can’t fix', () => {
+  test('DeploymentsFailed counts failures, and repeated calls that AWS rejects, that owners can’t fix', () => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
-      AlarmName: 'sluice-operations-DeploymentCallsRejected',
-      MetricName: 'DeploymentCallRejected',
+      AlarmName: 'sluice-operations-DeploymentsFailed',
+      MetricName: 'DeploymentFailed',
       Threshold: 0,
-      // Longer than any wait between two of them, which is at most 15 minutes.
+      // Longer than any wait between two rejections, which is at most 15 minutes.
       Period: 20 * 60,
     });
-    const metric = { MetricTransformations: [Match.objectLike({ MetricName: 'DeploymentCallRejected' })] };
-    const [filter] = Object.values(operations.findResources('AWS::Logs::MetricFilter', { Properties: metric }));
-    expect(JSON.stringify(filter?.Properties.LogGroupName)).toMatch('RefDeploymentsLogs');
-    const counts = compileLogFilter(filter?.Properties.FilterPattern);
-    const line = { message: 'aws_call_rejected', call: 'register_scaling', is_repeated: true, reason: 'access_denied' };
-    expect([
-      counts(line),
-      counts({ ...line, reason: 'weights_unreadable' }),
-      // A creation that is rejected fails the deployment.
-      counts({ ...line, is_repeated: false }),
-    ]).toEqual([true, false, false]);
+    operations.hasResourceProperties('AWS::Logs::MetricFilter', {
+      LogGroupName: source('sluice-deployments:.*RefDeploymentsLogs'),
+      MetricTransformations: [Match.objectLike({ MetricName: 'DeploymentFailed' })],
+    });
+    const counts = filterOf('DeploymentFailed');
+    const failed = { message: 'deployment_state', state: 'failed', reason: 'quota_exceeded' };
+    const rejected = { message: 'aws_call_rejected', call: 'register_scaling', is_repeated: true, reason: 'access_denied' };
+    expect([failed, { ...failed, state: 'stopped' }, { ...failed, reason: 'weights_unreadable' }].map(counts)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    // A creation that is rejected fails the deployment.
+    expect([rejected, { ...rejected, reason: 'weights_unreadable' }, { ...rejected, is_repeated: false }].map(counts)).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   test('GpuTimeUncharged counts GPU time without a price, and without credit to pay for it', () => {
@@ -151,18 +177,18 @@ describe('the alarms', () => {
     });
   });
 
-  test('PayloadsNotLogged goes off for the first payload that is lost', () => {
-    operations.hasResourceProperties('AWS::Logs::MetricFilter', {
-      FilterPattern: '{ ($.message = "payload_log_failed") || ($.message = "queued_payload_gone") }',
-      MetricTransformations: [Match.objectLike({ MetricName: 'PayloadLogFailed', MetricValue: '1' })],
-    });
-    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
-      AlarmName: 'sluice-operations-PayloadsNotLogged',
-      MetricName: 'PayloadLogFailed',
-      Statistic: 'Sum',
-      Threshold: 0,
-    });
-  });
+  test.each(['response_not_kept', 'payload_log_failed', 'queued_payload_gone'])(
+    'ContentNotKept goes off for the first line %s',
+    (message) => {
+      expect([filterOf('ContentLost')({ message }), filterOf('ContentLost')({ message: 'request' })]).toEqual([true, false]);
+      operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+        AlarmName: 'sluice-operations-ContentNotKept',
+        MetricName: 'ContentLost',
+        Statistic: 'Sum',
+        Threshold: 0,
+      });
+    },
+  );
 
   test('sets PayloadsLate off when content has waited an hour for redaction, long before it is deleted', () => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
@@ -210,10 +236,12 @@ describe('the alarms', () => {
     });
   });
 
-  test('BillingStalled reports that nothing looks for what is due', () => {
+  test('BillingStalled reports that the schedule does not run, whatever tasks do', () => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
       AlarmName: 'sluice-operations-BillingStalled',
-      MetricName: 'DueTasksSent',
+      Namespace: 'AWS/Events',
+      MetricName: 'Invocations',
+      Dimensions: [{ Name: 'RuleName', Value: source('sluice-billing:.*RefSchedule') }],
       ComparisonOperator: 'LessThanThreshold',
       Threshold: 1,
       Period: 3_600,
@@ -225,7 +253,6 @@ describe('the alarms', () => {
 
   test.each([
     ['BillingTasksStuck', 'sluice-billing:.*BillingTasksFailures'],
-    ['NotificationsFailed', 'sluice-notifications:.*OutboxFailures'],
     ['DeliveriesStuck', 'sluice-notifications:.*DeliveriesFailures'],
   ])('%s goes off for the first message that failed to the end', (alarm, queue) => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
@@ -238,11 +265,7 @@ describe('the alarms', () => {
 
   test.each([
     ['BillingFailed', 'Errors', 'sluice-billing:.*RefBilling'],
-    ['BillingThrottled', 'Throttles', 'sluice-billing:.*RefBilling'],
     ['NotificationsLate', 'IteratorAge', 'sluice-notifications:.*RefNotifications'],
-    ['SignInThrottled', 'Throttles', 'sluice-control:.*RefSignIn'],
-    ['MachineSignInThrottled', 'Throttles', 'sluice-control:.*RefMachineSignIn'],
-    ['SingleSignOnThrottled', 'Throttles', 'sluice-control:.*RefSingleSignOn'],
   ])('%s watches the metric %s of its function', (alarm, MetricName, fn) => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
       AlarmName: `sluice-operations-${alarm}`,
@@ -251,13 +274,22 @@ describe('the alarms', () => {
     });
   });
 
-  test.each(['Executions', 'Function errors'])('draws every function that signs callers in under %s', (title) => {
-    const dashboard = Object.values(operations.findResources('AWS::CloudWatch::Dashboard')).map(({ Properties }) =>
-      JSON.stringify(Properties),
+  test.each(['Control plane: executions', 'Control plane: function errors', 'Functions that could not start'])(
+    'draws every function that signs callers in under %s',
+    (title) => {
+      const [dashboard] = Object.values(operations.findResources('AWS::CloudWatch::Dashboard'));
+      const graph = JSON.stringify(dashboard?.Properties)
+        .split('"title')
+        .find((text) => text.includes(title));
+      for (const fn of ['SignIn', 'MachineSignIn', 'SingleSignOn']) expect(graph).toMatch(new RegExp(`sluice-control:[^"]*Ref${fn}`));
+    },
+  );
+
+  test('have 45 metrics at most, of which each costs ten cents a month', () => {
+    const metrics = Object.values(operations.findResources('AWS::CloudWatch::Alarm')).flatMap(
+      ({ Properties }) => Properties.Metrics?.filter(({ MetricStat }: { MetricStat?: unknown }) => MetricStat) ?? [Properties.MetricName],
     );
-    const [control] = dashboard.filter((text) => text.includes('sluice-control"'));
-    const graph = control?.split('"title').find((text) => text.includes(title));
-    for (const fn of ['SignIn', 'MachineSignIn', 'SingleSignOn']) expect(graph).toMatch(new RegExp(`sluice-control:[^"]*Ref${fn}`));
+    expect(metrics.length).toBeLessThanOrEqual(45);
   });
 
   test('no alarm is in alarm when it is created, because none takes missing data for a problem', () => {

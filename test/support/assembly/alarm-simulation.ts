@@ -52,21 +52,6 @@ const pointOf = ({ matches, numberIn, DefaultValue }: Filter, { lines = [] }: Mi
   return { sum: total(({ value, count }) => value * count), samples: total(({ count }) => count) };
 };
 
-// A rule of a composite alarm is a text that names alarms by their logical ids.
-const ruleHolds = (rule: unknown, isInAlarm: (id: string) => boolean): boolean => {
-  const [, parts] = (rule as { 'Fn::Join': [string, (string | { 'Fn::GetAtt': [string, string] })[]] })['Fn::Join'];
-  const text = parts.map((part) => (typeof part === 'string' ? part : String(isInAlarm(part['Fn::GetAtt'][0])))).join('');
-  const terms = text.replaceAll(/ALARM\("(true|false)"\)/g, '$1');
-  if (!/^(?:[()]|true|false| AND | OR )+$/.test(terms)) throw new Error(`Unknown alarm rule: ${text}`);
-  // Innermost brackets first: AND and OR are never mixed within one pair.
-  let rest = terms;
-  while (rest.includes('('))
-    rest = rest.replaceAll(/\(((?:true|false)(?: AND (?:true|false))*|(?:true|false)(?: OR (?:true|false))*)\)/g, (_, inner: string) =>
-      String(inner.includes(' OR ') ? inner.includes('true') : !inner.includes('false')),
-    );
-  return rest === 'true';
-};
-
 // `pointsOf` returns the last points of a metric.
 const isBreached = (
   { Metrics, Threshold }: Properties,
@@ -89,7 +74,7 @@ const isBreached = (
 };
 
 /**
- * Simulates a composite alarm of the template, whose windows slide by a minute.
+ * Simulates an alarm of the template on a formula, whose window slides by a minute.
  * @param name its name in docs/runbook.md
  * @returns for each minute, whether it is in alarm at its end
  */
@@ -112,12 +97,7 @@ export const simulate = (template: Template, name: string, minutes: readonly Min
       series.set(metric, points);
       return points.slice(Math.max(0, minute + 1 - length), minute + 1).filter((point) => point !== undefined);
     };
-  const alarms = new Map(resources(template, 'AWS::CloudWatch::Alarm'));
-  const [composite] = resources(template, 'AWS::CloudWatch::CompositeAlarm').filter(([, { AlarmName }]) =>
-    String(AlarmName).endsWith(`-${name}`),
-  );
-  if (!composite) throw new Error(`There is no composite alarm ${name}.`);
-  return minutes.map((_, minute) =>
-    ruleHolds(composite[1].AlarmRule, (id) => isBreached(alarms.get(id) ?? {}, pointsUpTo(minute), options)),
-  );
+  const [alarm] = resources(template, 'AWS::CloudWatch::Alarm').filter(([, { AlarmName }]) => String(AlarmName).endsWith(`-${name}`));
+  if (!alarm) throw new Error(`There is no alarm ${name}.`);
+  return minutes.map((_, minute) => isBreached(alarm[1], pointsUpTo(minute), options));
 };

@@ -74,14 +74,14 @@ interface Line {
 const stackedTops = (lines: readonly Line[]): number[][] =>
   lines.map((_, i) => Array.from({ length: POINTS }, (__, point) => sumOf(lines.slice(0, i + 1).map(({ values }) => values[point] ?? 0))));
 
-const drawGraph = (dashboard: string, widget: Widget, { x, y, width, height }: Box): string[] => {
+const drawGraph = (widget: Widget, { x, y, width, height }: Box): string[] => {
   const { title, stacked = false, annotations } = widget.properties;
   const shown = shownIn(widget).map((series, i) => ({ ...series, colour: COLOURS[i % COLOURS.length] as string }));
   const entries = shown.map(({ label, isRight, colour }) => ({ label: isRight ? `${label} (right axis)` : label, colour }));
   const { lines: named, rows } = legend(entries, { x: x + 10, y: y + 40, width: width - 20, height });
   const hasRight = shown.some(({ isRight }) => isRight);
   const plot = { left: x + 42, right: x + width - (hasRight ? 36 : 12), top: y + 40 + rows * LINE, bottom: y + height - 22 };
-  const lines: Line[] = shown.map(({ label, isRight, colour }) => ({ colour, isRight, values: sampleValues(dashboard, title, label) }));
+  const lines: Line[] = shown.map(({ label, isRight, colour }) => ({ colour, isRight, values: sampleValues(title, label) }));
   const tops = stacked ? stackedTops(lines) : lines.map(({ values }) => values);
   const promises = annotations?.horizontal ?? [];
   const maximumOf = (side: boolean): number =>
@@ -138,12 +138,12 @@ const boxOf = ({ x, y, width, height }: Box): Box => ({
   height: height * CELL.height - GAP,
 });
 
-const drawWidget = (dashboard: string, widget: Widget): string[] => {
+const drawWidget = (widget: Widget): string[] => {
   const box = boxOf(widget);
   return [
     `<rect x="${box.x}" y="${box.y}" width="${box.width}" height="${box.height}" rx="4" fill="#fff" stroke="#d5dbdb"/>`,
     text(box.x + 10, box.y + 20, widget.properties.title, 'font-size="13" font-weight="bold"'),
-    ...(widget.type === 'alarm' ? drawAlarms(widget, box) : drawGraph(dashboard, widget, box)),
+    ...(widget.type === 'alarm' ? drawAlarms(widget, box) : drawGraph(widget, box)),
   ];
 };
 
@@ -160,7 +160,7 @@ export const drawDashboard = ({ name, widgets }: SynthesizedDashboard): string =
     `<rect width="${width}" height="${height}" fill="#f2f3f3"/>`,
     text(MARGIN + GAP / 2, 25, name, 'font-size="17" font-weight="bold"'),
     text(width - MARGIN - GAP / 2, 25, 'sample data', `${right} fill="#687078"`),
-    ...widgets.flatMap((widget) => drawWidget(name, widget)),
+    ...widgets.flatMap(drawWidget),
     '</svg>',
     '',
   ].join('\n');

@@ -8,7 +8,7 @@ type ShownMetric = [...string[], { label?: string; expression?: string; visible?
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
  */
 export interface Widget {
-  type: 'metric' | 'alarm';
+  type: 'metric' | 'log' | 'alarm';
   x: number;
   y: number;
   width: number;
@@ -17,6 +17,8 @@ export interface Widget {
     title: string;
     alarms?: string[];
     metrics?: ShownMetric[];
+    /** Of log lines. */
+    query?: string;
     stacked?: boolean;
     annotations?: { horizontal?: { label: string; value: number }[] };
   };
@@ -54,11 +56,18 @@ export const readDashboards = (file: string): SynthesizedDashboard[] => {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
-/** The metrics that a graph shows, with what the legend says and on which axis they are. */
-export const shownIn = ({ properties: { metrics = [] } }: Widget): { label: string; isRight: boolean }[] =>
-  metrics.flatMap((metric) => {
+interface Shown {
+  label: string;
+  isRight: boolean;
+}
+
+/** The series that a graph shows, with what the legend says and on which axis they are. */
+export const shownIn = ({ properties: { metrics = [], query = '' } }: Widget): Shown[] => [
+  ...[...query.matchAll(/ as `([^`]+)`/g)].map(([, label = '']) => ({ label, isRight: false })),
+  ...metrics.flatMap((metric) => {
     const shown = metric.at(-1);
     const options = typeof shown === 'object' ? shown : {};
     if (options.visible === false) return [];
     return [{ label: options.label ?? String(metric[1]), isRight: options.yAxis === 'right' }];
-  });
+  }),
+];

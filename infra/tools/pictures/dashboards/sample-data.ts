@@ -33,17 +33,23 @@ const steps =
   (point) =>
     values[Math.floor((point * values.length) / POINTS)] ?? 0;
 
+const HOST_AND_TITLE = /^(?:(Serverless|On-demand|Control plane): )?(.*)$/;
+const FUNCTIONS = [
+  ...['inference', 'ondemand-inference', 'metering', 'rollup', 'refusals', 'payloads', 'tokenizer', 'deployments'],
+  ...['control', 'sign-in', 'machine-sign-in', 'single-sign-on', 'console', 'billing', 'notifications', 'support'],
+];
+
 type Samples = Readonly<Record<string, Readonly<Record<string, Shape>>>>;
 
 const INFERENCE: Samples = {
-  Requests: { All: around(1_400), '4XX': around(24, 0.3, 0.4), '5XX': during(180) },
-  Failures: { 'Refused or broken off': during(180), Crashed: once(20), 'Could not start': never },
-  'Misses of the objectives (%)': { 'Not answered': during(12), 'First token late': during(6, around(0.3, 0.2, 0.5)) },
-  'Duration of responses (ms)': { p50: around(1_300), p90: around(4_200), p99: during(14_000, around(8_500)) },
-  'Time to first token (ms)': { p50: around(420), p90: around(1_100), p99: during(6_200, around(2_300, 0.3, 0.15)) },
-  Tokens: { Prompt: around(820_000), Completion: around(310_000), 'Cached prompt (%)': around(46, 0.1, 0.05) },
-  'Cost of a thousand requests ($)': { 'Charged to callers': around(0.085, 0.1, 0.05) },
-  Limiters: {
+  requests: { All: around(1_400), '4XX': around(24, 0.3, 0.4), '5XX': during(180) },
+  failures: { 'Refused or broken off': during(180), Crashed: once(20), 'Could not start': never },
+  'misses of the objectives (%)': { 'Not answered': during(12), 'First token late': during(6, around(0.3, 0.2, 0.5)) },
+  'duration of responses (ms)': { p50: around(1_300), p90: around(4_200), p99: during(14_000, around(8_500)) },
+  'time to first token (ms)': { p50: around(420), p90: around(1_100), p99: during(6_200, around(2_300, 0.3, 0.15)) },
+  tokens: { Prompt: around(820_000), Completion: around(310_000), 'Cached prompt (%)': around(46, 0.1, 0.05) },
+  'cost of a thousand requests ($)': { 'Charged to callers': around(0.085, 0.1, 0.05) },
+  limiters: {
     'Round trips, average': around(1.1, 0.02, 0.02),
     'Round trips, p99': around(2, 0.1, 0.1),
     'Rejected by limits (429)': around(9, 0.4, 0.6),
@@ -51,30 +57,35 @@ const INFERENCE: Samples = {
 };
 
 const executionsOf = (...functions: [string, number][]): Samples => ({
-  Executions: Object.fromEntries(functions.map(([name, value]) => [name, around(value)])),
-  'Function errors': Object.fromEntries(functions.map(([name], i) => [name, i === 0 ? once(20) : never])),
+  executions: Object.fromEntries(functions.map(([name, value]) => [name, around(value)])),
+  'function errors': Object.fromEntries(functions.map(([name], i) => [name, i === 0 ? once(20) : never])),
 });
 
-// By the host of a dashboard, the graph and the series.
+// By the host of a graph, its title and its series. Graphs of no host have the empty one.
 const SAMPLES: Readonly<Record<string, Samples>> = {
-  serverless: {
+  Serverless: {
     ...INFERENCE,
     ...executionsOf(['inference', 38], ['catalog', 3]),
-    'Sweep: behind (minutes)': { Behind: sawtooth(4, 6) },
-    'Streams: age of the oldest record (s)': { Totals: around(2.4, 0.1, 0.3), Notifications: around(1.2, 0.1, 0.3) },
-    Metering: { Orphaned: once(20), SettlementFailed: never, UnhandledError: never, RequestOvercounted: never, ChargeCapped: never },
-    'Other functions': {
-      metering: never,
-      rollup: once(30),
-      refusals: never,
-      payloads: never,
-      tokenizer: never,
-      deployments: never,
-    },
   },
-  ondemand: {
+  'On-demand': {
     ...INFERENCE,
     ...executionsOf(['ondemand-inference', 14], ['ondemand-catalog', 1.5]),
+  },
+  'Control plane': {
+    requests: { All: around(110), '4XX': around(6, 0.3, 0.5), '5XX': never },
+    'duration of responses (ms)': { p50: around(45), p90: around(130), p99: around(410, 0.2, 0.2) },
+    ...executionsOf(
+      ['control', 4],
+      ['sign-in', 1.2],
+      ['machine-sign-in', 0.8],
+      ['single-sign-on', 0.3],
+      ['console', 0.1],
+      ['billing', 1],
+      ['notifications', 1.5],
+      ['support', 0.6],
+    ),
+  },
+  '': {
     'Deployments by state': {
       pending: never,
       creating: steps(0, 1, 1, 0, 0, 0, 0, 0),
@@ -88,11 +99,7 @@ const SAMPLES: Readonly<Record<string, Samples>> = {
       deleting: never,
       failed: steps(0, 0, 0, 0, 0, 0, 1, 1),
     },
-    Reconciler: { 'Passes that threw': once(12), 'Given up': never, 'Failed deployments': once(54), 'GPU time not charged': never },
-  },
-  control: {
-    Requests: { All: around(110), '4XX': around(6, 0.3, 0.5), '5XX': never },
-    'Duration of responses (ms)': { p50: around(45), p90: around(130), p99: around(410, 0.2, 0.2) },
+    Reconciler: { 'Passes that threw': once(12), 'Failed deployments': once(54), 'GPU time not charged': never },
     Logins: { Refused: around(3, 0.4, 0.8) },
     Billing: { TotalsDiffering: never, BillingTaskFailed: once(26) },
     'Tickets by status': {
@@ -102,16 +109,12 @@ const SAMPLES: Readonly<Record<string, Samples>> = {
       resolved: steps(8, 8, 8, 9, 9, 10),
     },
     'Tickets that are late': { 'First response': steps(0, 0, 1, 1, 0, 0), Resolution: never },
-    ...executionsOf(
-      ['control', 4],
-      ['sign-in', 1.2],
-      ['machine-sign-in', 0.8],
-      ['single-sign-on', 0.3],
-      ['console', 0.1],
-      ['billing', 1],
-      ['notifications', 1.5],
-      ['support', 0.6],
-    ),
+    'How far the sweep is behind (ms)': { Behind: sawtooth(240_000, 6) },
+    'Streams: age of the oldest record (s)': { Totals: around(2.4, 0.1, 0.3), Notifications: around(1.2, 0.1, 0.3) },
+    Metering: { Orphaned: once(20), SettlementFailed: never, UnhandledError: never, ChargeInexact: never },
+    'Other functions': { metering: never, rollup: once(30), refusals: never, payloads: never, tokenizer: never, deployments: never },
+    'Given up, without an alarm': { Totals: never, Refusals: steps(0, 0, 0, 1), Notifications: never },
+    'Functions that could not start': Object.fromEntries(FUNCTIONS.map((name, i) => [name, i === 0 ? during(9) : never])),
   },
 };
 
@@ -124,14 +127,11 @@ const noiseOf = (seed: string): (() => number) => {
   };
 };
 
-/**
- * Values that a series of a dashboard could have, the same in every run.
- * @param dashboard its name, which ends with the host
- * @throws Error if there are none for the series
- */
-export const sampleValues = (dashboard: string, graph: string, series: string): number[] => {
-  const shape = SAMPLES[dashboard.split('-').at(-1) ?? '']?.[graph]?.[series];
-  if (!shape) throw new Error(`Add sample values of '${series}' in '${graph}' of ${dashboard} to sample-data.ts.`);
-  const noise = noiseOf(`${dashboard} ${graph} ${series}`);
+/** Values that a series of a graph could have, the same in every run. @throws Error if there are none for it */
+export const sampleValues = (graph: string, series: string): number[] => {
+  const [, host = '', title = ''] = HOST_AND_TITLE.exec(graph) ?? [];
+  const shape = SAMPLES[host]?.[title]?.[series];
+  if (!shape) throw new Error(`Add sample values of '${series}' in '${graph}' to sample-data.ts.`);
+  const noise = noiseOf(`${graph} ${series}`);
   return Array.from({ length: POINTS }, (_, point) => Math.max(0, shape(point, noise())));
 };

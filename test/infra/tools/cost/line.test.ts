@@ -63,7 +63,7 @@ describe('an allowance', () => {
     afterAllowances(bill).map(({ quantity: { amount, scale } }) => Number(amount) / Number(scale));
 
   test('is subtracted from the lines in their order, until it is used up', () => {
-    expect(quantities([line('dashboard', quantity(2)), line('dashboard', quantity(2))])).toEqual([0, 1]);
+    expect(quantities([line('alarmMetric', quantity(8)), line('alarmMetric', quantity(8))])).toEqual([0, 6]);
   });
 
   test('is shared by the prices that have it', () => {

@@ -3,7 +3,6 @@ import type { Resources } from '../../../../infra/tools/cost/resources.ts';
 /** A deployment with nothing that is billed at rest. */
 export const NO_RESOURCES: Resources = {
   alarmMetrics: { ofOperations: 0, ofReleases: 0 },
-  compositeAlarms: 0,
   dashboards: 0,
   metrics: { atRest: 0, ofRequests: 0 },
   measuredRoutes: 0,
@@ -25,7 +24,6 @@ export const NO_RESOURCES: Resources = {
 export const EVERY_RESOURCE: Resources = {
   ...NO_RESOURCES,
   alarmMetrics: { ofOperations: 1, ofReleases: 1 },
-  compositeAlarms: 1,
   dashboards: 1,
   metrics: { atRest: 1, ofRequests: 1 },
   measuredRoutes: 1,
