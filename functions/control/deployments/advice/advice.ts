@@ -115,7 +115,8 @@ const meteredIn = (events: readonly GpuEvent[]) => ({
 const windowsOf = ({ schedule = [] }: Deployment, { fromMs, toMs }: Period, leadMs: number): Period[] =>
   windowTimes(schedule, fromMs - DAY_MS, toMs).map(({ startMs, endMs }) => ({ fromMs: startMs - leadMs, toMs: endMs }));
 
-// The events and the seconds in use of the days, and of the one before, which says how they began.
+// The events and the seconds in use of the days, and of the one before, which says how they began. The day after them
+// has the starts of requests that came shortly before midnight.
 const readBasis = async (
   deps: AdviceDependencies,
   deployment: Deployment,
@@ -125,9 +126,10 @@ const readBasis = async (
   const { number: generation, accelerators, instance_types } = wantedGeneration(deployment);
   const [preferred = ''] = instance_types;
   const firstDay = dayOf(range.fromMs - DAY_MS);
+  const lastDay = dayOf(range.toMs);
   const [events, days, type, ofType] = await Promise.all([
-    Array.fromAsync(deps.gpuEvents.listByDeployment(id, firstDay, dayOf(range.toMs - 1))),
-    deps.deploymentDays.read(id, firstDay, dayOf(range.toMs)),
+    Array.fromAsync(deps.gpuEvents.listByDeployment(id, firstDay, lastDay)),
+    deps.deploymentDays.read(id, firstDay, lastDay),
     deps.catalogue.instanceTypes.get(preferred),
     deps.startTimes.secondsOf(preferred),
   ]);
@@ -139,13 +141,14 @@ const readBasis = async (
   const start = predictStart(starts, ofType);
   // Replays count whole seconds.
   const leadMs = wholeSecond(windowLeadMs(start));
+  const windows = windowsOf(deployment, range, leadMs);
   const instances = instancesFor(copies.min, copiesPerInstance(type, accelerators));
   return {
     basis: {
       range,
       cycles,
-      demand: demandOf(busy, cycles),
-      windows: windowsOf(deployment, range, leadMs),
+      demand: demandOf(busy, cycles, windows),
+      windows,
       ...(idleSeconds !== null && { idleMs: idleSeconds * SECOND_MS }),
       startMs: wholeSecond(start.p50 * SECOND_MS),
       requestsPerSecond,

@@ -14,14 +14,19 @@ export const LONGEST_LEAD_MS = 10 * MINUTE_MS;
 
 const byTime = (one: Demand, other: Demand): number => one.atMs - other.atMs;
 
+/** The window for which a cycle began, if it can be one. Predictions of a start have changed since by minutes. */
+export const windowOf = ({ fromMs }: Cycle, windows: readonly Period[]): Period | undefined =>
+  windows.find((window) => Math.abs(window.fromMs - fromMs) <= LONGEST_LEAD_MS && window.toMs > fromMs);
+
 /**
  * Returns what callers wanted of a deployment, in the order of time: without the time for which they waited until it
- * was awake, and without requests that nothing answered. A start that no request waited for was caused by a caller who
- * was told to come back, or by its owner.
+ * was awake, and without requests that nothing answered. A start that no request waited for, and that is not one of a
+ * window, was caused by a caller who was told to come back, or by its owner.
  * @param busy the times in which requests were in flight, in order and apart
  * @param cycles all that ran in these times, in order
+ * @param windows of its schedule at the time, each from when it starts for it
  */
-export const demandOf = (busy: readonly Period[], cycles: readonly Cycle[]): Demand[] => {
+export const demandOf = (busy: readonly Period[], cycles: readonly Cycle[], windows: readonly Period[]): Demand[] => {
   const causes = new Set<Cycle>();
   let next = 0;
   const ofRequests = busy.flatMap(({ fromMs, toMs }): Demand[] => {
@@ -32,6 +37,7 @@ export const demandOf = (busy: readonly Period[], cycles: readonly Cycle[]): Dem
     causes.add(cycle);
     return [{ atMs: fromMs, serviceMs: Math.max(0, toMs - cycle.readyMs) }];
   });
-  const others = cycles.filter((cycle) => !causes.has(cycle)).map(({ fromMs }): Demand => ({ atMs: fromMs, serviceMs: 0 }));
+  const isOther = (cycle: Cycle): boolean => !causes.has(cycle) && windowOf(cycle, windows) === undefined;
+  const others = cycles.filter(isOther).map(({ fromMs }): Demand => ({ atMs: fromMs, serviceMs: 0 }));
   return [...ofRequests, ...others].sort(byTime);
 };

@@ -10,7 +10,7 @@ export interface Period {
 export interface Cycle extends Period {
   /** When a copy was ready; the end if none ever was. */
   readyMs: number;
-  /** When it went to sleep, so that only its instances were left; absent: it was stopped, or still ran. */
+  /** When it went to sleep, so that only its instances were left; absent: it was stopped, failed, or still ran. */
   asleepMs?: number;
 }
 
@@ -54,5 +54,10 @@ export const cyclesOf = (events: readonly GpuEvent[]): Cycle[] => {
     if (phase === 'serving') cycle.readyMs = Math.min(cycle.readyMs, fromMs);
     if (phase === 'draining') cycle.asleepMs ??= fromMs;
   }
-  return cycles.map((cycle) => ({ ...cycle, readyMs: Math.min(cycle.readyMs, cycle.asleepMs ?? cycle.toMs) }));
+  return cycles.map(({ asleepMs, ...cycle }) => {
+    // A start that failed had no idle time.
+    const hasServed = cycle.readyMs <= (asleepMs ?? cycle.toMs);
+    if (!hasServed) return { ...cycle, readyMs: cycle.toMs };
+    return { ...cycle, ...(asleepMs !== undefined && { asleepMs }) };
+  });
 };

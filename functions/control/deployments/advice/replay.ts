@@ -1,5 +1,5 @@
 import { MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
-import { type Demand, LONGEST_LEAD_MS } from './demand.ts';
+import { type Demand, windowOf } from './demand.ts';
 import type { Cycle, Period } from './history.ts';
 
 /** The known past of a deployment, and its settings then. */
@@ -83,8 +83,7 @@ const mannersOf = ({ cycles, demand, windows, idleMs, startMs }: Basis): Manners
   let next = 0;
   const manners = cycles.map((cycle, i): Manner => {
     const { fromMs, readyMs, asleepMs, toMs } = cycle;
-    const sinceMs = Math.max(cycles[i - 1]?.asleepMs ?? cycles[i - 1]?.toMs ?? fromMs - LONGEST_LEAD_MS, fromMs - LONGEST_LEAD_MS);
-    let atMs = windows.find((window) => window.fromMs >= sinceMs && window.fromMs <= fromMs)?.fromMs ?? fromMs;
+    let atMs = windowOf(cycle, windows)?.fromMs ?? fromMs;
     let lastUseMs = readyMs;
     for (let item = demand[next]; item && item.atMs < (asleepMs ?? toMs); item = demand[++next]) {
       atMs = Math.min(atMs, item.atMs);

@@ -18,7 +18,7 @@ const costOf = (events: readonly GpuEvent[]): bigint => events.reduce((sum, { co
 
 const basisOf = ({ events, busy }: Life, idleMs: number): Basis => {
   const cycles = cyclesOf(events);
-  return { range: RANGE, cycles, demand: demandOf(busy, cycles), windows: [], idleMs, startMs: 600_000, requestsPerSecond: () => 0.1 };
+  return { range: RANGE, cycles, demand: demandOf(busy, cycles, []), windows: [], idleMs, startMs: 600_000, requestsPerSecond: () => 0.1 };
 };
 
 const chargesOf = ({ events }: Life) => ({ events, instances: small(1), prices: PRICES });

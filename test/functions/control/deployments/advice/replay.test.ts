@@ -17,7 +17,7 @@ const eventOf = (from: number, to: number, phase: GpuEvent['phase'], generation 
 const basisOf = (busy: readonly Period[], cycles: readonly Cycle[], fields: Partial<Basis> = {}): Basis => ({
   range: minutes(0, 600),
   cycles,
-  demand: demandOf(busy, cycles),
+  demand: demandOf(busy, cycles, fields.windows ?? []),
   idleMs: 30 * MINUTE_MS,
   windows: [],
   startMs: 8 * MINUTE_MS,
@@ -41,21 +41,28 @@ describe('the cycles of a deployment', () => {
     expect(cyclesOf(events)).toEqual([cycle(0, 0, undefined, 60)]);
   });
 
-  test('without a copy that was ever ready have no time in service', () => {
-    expect(cyclesOf([eventOf(0, 9, 'starting'), eventOf(9, 12, 'draining')])).toEqual([cycle(0, 9, 9, 12)]);
+  test('without a copy that was ever ready have no time in service, and end as if they were stopped', () => {
+    expect(cyclesOf([eventOf(0, 9, 'starting'), eventOf(9, 12, 'draining')])).toEqual([cycle(0, 12, undefined, 12)]);
+    const again = [eventOf(0, 9, 'starting'), eventOf(9, 12, 'draining'), eventOf(12, 20, 'starting', 2), eventOf(20, 30, 'serving', 2)];
+    expect(cyclesOf(again)).toEqual([cycle(0, 12, undefined, 12), cycle(12, 20, undefined, 30)]);
   });
 });
 
 describe('the demand', () => {
   test('is without the wait for a start', () => {
-    expect(demandOf([minutes(1, 12), minutes(20, 21)], [cycle(2, 10, 60, 72)])).toEqual([
+    expect(demandOf([minutes(1, 12), minutes(20, 21)], [cycle(2, 10, 60, 72)], [])).toEqual([
       { atMs: MINUTE_MS, serviceMs: 2 * MINUTE_MS },
       { atMs: 20 * MINUTE_MS, serviceMs: MINUTE_MS },
     ]);
   });
 
   test('includes callers who were told to come back, and leaves out what nothing answered', () => {
-    expect(demandOf([minutes(1, 2)], [cycle(100, 108, 140, 152)])).toEqual([{ atMs: 100 * MINUTE_MS, serviceMs: 0 }]);
+    expect(demandOf([minutes(1, 2)], [cycle(100, 108, 140, 152)], [])).toEqual([{ atMs: 100 * MINUTE_MS, serviceMs: 0 }]);
+  });
+
+  test('is without starts for windows, also if their prediction has changed by some minutes since', () => {
+    for (const from of [91, 99, 109]) expect(demandOf([], [cycle(100, 108, 140, 152)], [minutes(from, 130)])).toEqual([]);
+    expect(demandOf([], [cycle(100, 108, 140, 152)], [minutes(89, 130)])).toHaveLength(1);
   });
 });
 
