@@ -8,6 +8,7 @@ import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createActivityStore } from '../../shared/deployments/activity-store.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore, listLiveDeployments } from '../../shared/deployments/deployment-store.ts';
+import { createShadowStore } from '../../shared/deployments/shadow-store.ts';
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import type { DeploymentFindings } from '../../shared/deployments/validation.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
@@ -79,6 +80,7 @@ const dependencies: Omit<ReconcileDependencies, 'aws'> & { aws: Omit<ReconcileDe
   usageLagMs: Number(environmentVariable('USAGE_LAG_SECONDS')) * 1_000,
   isInUse: (deployment) => isInUse({ limiters, now }, deployment),
   isSuspended: async (organization) => (await limiters.get(organization))?.status === 'suspended',
+  shadows: createShadowStore(database, table),
   holdStartCredit: createHoldStartCredit(database, keysTable, catalogue),
   startSecondsOf: startTimes.secondsOf,
   recordStart: (instanceType, { seconds }) => startTimes.record(instanceType, seconds),

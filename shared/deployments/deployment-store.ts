@@ -8,6 +8,7 @@ import { Conflict, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
 import { fromStoredCapabilities, toStoredCapabilities } from '../models/stored-capabilities.ts';
 import { Deployment, type GpuMeter, inState } from './deployment.ts';
+import { shadowRecordKey } from './shadow-store.ts';
 
 /** The index with every deployment that is not deleted. */
 export const LIVE_INDEX = 'live';
@@ -149,12 +150,13 @@ export const createDeploymentStore = (table: RecordTable) => {
     },
 
     /**
-     * Removes what belongs to a deployment that is deleted: its served name, which is then available again, and its
-     * waiting list.
+     * Removes what belongs to a deployment that is deleted: its served name, which is then available again, its
+     * waiting list and its comparisons.
      */
-    toClear: ({ id, organization, name }: Deployment): Write[] => [
+    toClear: ({ id, organization, name, shadows = [] }: Deployment): Write[] => [
       table.toDelete(nameRecordKey(organization, name)),
       table.toDelete({ account: id, record: WAITING }),
+      ...shadows.map(({ number }) => table.toDelete(shadowRecordKey(id, number))),
     ],
   };
 };

@@ -12,6 +12,7 @@ import {
   Tokens,
 } from '../models/model.ts';
 import { MAX_WINDOWS, ScheduleWindow } from './schedule.ts';
+import { MAX_SHADOWS, Shadow } from './shadow.ts';
 import { DeploymentState } from './state.ts';
 
 const UnixMs = z.int().min(0);
@@ -204,6 +205,8 @@ export const Deployment = z.object({
    * 100: it replaces that one.
    */
   traffic_percent: z.int().min(0).max(100),
+  /** Its comparisons of a next generation with the one that serves, oldest first. Only the newest can be open. */
+  shadows: z.array(Shadow).max(MAX_SHADOWS).optional(),
   /** The shared model that an admin made of it. */
   published_as: z.string().optional(),
   /** A hash of the request that created it: the same request again returns this deployment. */

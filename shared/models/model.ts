@@ -106,6 +106,20 @@ export const ModelStatus = z.enum(['published', 'unpublished']);
 
 export const MAX_PRICES = 100;
 
+/** The next generation of a deployment, to which some requests are also sent after their replies. */
+export const ModelShadow = z.strictObject({
+  /** Of the comparison. */
+  number: z.int().min(1),
+  target: Target,
+  dialect: DialectName,
+  percent: z.int().min(1).max(100),
+  max_requests: z.int().min(1),
+  max_tokens: z.int().min(1),
+  /** In milliseconds since the epoch. */
+  ends_at: z.int().min(0),
+});
+export type ModelShadow = z.output<typeof ModelShadow>;
+
 /** A model in the inventory. Everyone can call the `published` models of the pool `serverless`. */
 export const Model = z.strictObject({
   name: ModelName,
@@ -145,9 +159,9 @@ export const Model = z.strictObject({
   fallbacks: ModelFallbacks.default([]),
   /**
    * The deployment whose targets these are: the function `deployments` keeps them up to date. Without copies in
-   * service, a request wakes it.
+   * service, a request wakes it. `shadow` is only in the pool of its organization.
    */
-  deployment: z.strictObject({ id: z.string(), is_ready: z.boolean() }).optional(),
+  deployment: z.strictObject({ id: z.string(), is_ready: z.boolean(), shadow: ModelShadow.optional() }).optional(),
   /** Incremented by every change; 1 for rows from before versioning. */
   version: z.int().min(1).default(1),
 });

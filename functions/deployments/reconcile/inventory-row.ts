@@ -1,19 +1,23 @@
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
+import { openShadow } from '../../../shared/deployments/shadow.ts';
 import { SERVING } from '../../../shared/deployments/state.ts';
 import { idLike } from '../../../shared/ids/id.ts';
-import type { Model, Target } from '../../../shared/models/model.ts';
+import type { Model, ModelShadow, Target } from '../../../shared/models/model.ts';
+import { isServingShadow } from './follow-shadow.ts';
 import { trafficOf } from './generations.ts';
 
 const MS_PER_SECOND = 1_000;
 
+const targetOf = (installation: string, { id, name }: Deployment, number: number, weight: number): Target => {
+  const awsName = awsNameOf(installation, id, number);
+  return { endpoint: awsName, component: awsName, container_model: name, weight };
+};
+
 // Before the first generation is ready, requests go to the oldest one.
 const targetsOf = (installation: string, deployment: Deployment): [Target, ...Target[]] => {
   const [first = { generation: deployment.generations[0], percent: 1 }, ...others] = trafficOf(deployment);
-  const target = ({ generation, percent }: typeof first): Target => {
-    const name = awsNameOf(installation, deployment.id, generation?.number ?? 1);
-    return { endpoint: name, component: name, container_model: deployment.name, weight: percent };
-  };
+  const target = ({ generation, percent }: typeof first): Target => targetOf(installation, deployment, generation?.number ?? 1, percent);
   return [target(first), ...others.map(target)];
 };
 
@@ -23,12 +27,24 @@ export const routingOf = (installation: string, deployment: Deployment): Pick<Mo
   deployment: { id: deployment.id, is_ready: SERVING.includes(deployment.state) && deployment.progress.ready > 0 },
 });
 
+// While it is asleep, nothing is sent, and nothing wakes it.
+const shadowOf = (installation: string, deployment: Deployment): ModelShadow | undefined => {
+  const open = openShadow(deployment);
+  const { dialect } = deployment.generations.find(({ number }) => number === open?.generation)?.runtime ?? {};
+  if (open?.started_at === undefined || !dialect || !isServingShadow(deployment)) return undefined;
+  const { number, generation, percent, max_requests, max_tokens, max_seconds, started_at } = open;
+  const target = targetOf(installation, deployment, generation, 1);
+  return { number, target, dialect, percent, max_requests, max_tokens, ends_at: started_at + max_seconds * MS_PER_SECOND };
+};
+
 /**
  * The inventory's row of a deployment, in its organization's pool. Its tokens are free, because its GPU time is
  * charged.
  */
 export const modelOf = (installation: string, deployment: Deployment): Omit<Model, 'version'> => {
   const { id, name, created_at, serving, generations } = deployment;
+  const routing = routingOf(installation, deployment);
+  const shadow = shadowOf(installation, deployment);
   const dialect = trafficOf(deployment)[0]?.generation.runtime.dialect ?? generations[0]?.runtime.dialect ?? 'vllm';
   return {
     name,
@@ -38,7 +54,8 @@ export const modelOf = (installation: string, deployment: Deployment): Omit<Mode
     ...serving,
     // Its organization's aliases can have some.
     fallbacks: [],
-    ...routingOf(installation, deployment),
+    ...routing,
+    ...(routing.deployment && shadow && { deployment: { ...routing.deployment, shadow } }),
     prices: [{ version: idLike('price', id), effective_at: created_at, prompt_nanos: 0, completion_nanos: 0 }],
   };
 };

@@ -9,6 +9,7 @@ import {
 import { ASLEEP } from '../../../shared/deployments/state.ts';
 import { reasonFor } from '../reasons.ts';
 import type { SageMakerCall } from './calls.ts';
+import { followShadow } from './follow-shadow.ts';
 import { failed, LATE_CALL_MS, runningGenerations, stoppedGenerations } from './generations.ts';
 import { nextState, type Use } from './next-state.ts';
 import { isEmpty, NOTHING, type Observed } from './observe.ts';
@@ -21,6 +22,8 @@ export interface PassInput {
   /** True if another model has the deployment's name. */
   isNameInUse: boolean;
   isCreditLow: boolean;
+  /** True if the budget of its comparison is used up. */
+  isShadowUsedUp: boolean;
   nowMs: number;
 }
 
@@ -46,7 +49,7 @@ const existingOf = (observed: Observed, number: number) => observed.generations.
  */
 export const planPass = (deployment: Deployment, input: PassInput): Plan => {
   const { next, calls, started } = deployment.wanted === 'running' ? planRunning(deployment, input) : planRemoval(deployment, input);
-  return { ...deferRejected(next, calls, input.nowMs), started };
+  return { ...deferRejected(followShadow(next, input.isShadowUsedUp, input.nowMs), calls, input.nowMs), started };
 };
 
 const planRunning = (deployment: Deployment, input: PassInput): Plan => {

@@ -5,6 +5,8 @@ import { systemOrigin } from '../../../shared/audit/origin.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
 import { type Deployment, isActive, type Start } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { openShadow } from '../../../shared/deployments/shadow.ts';
+import type { ShadowStore } from '../../../shared/deployments/shadow-store.ts';
 import { isTransitional, SERVING } from '../../../shared/deployments/state.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
@@ -41,6 +43,7 @@ export interface ReconcileDependencies extends Omit<ScheduleDependencies, 'deplo
   usageLagMs: number;
   /** True if requests for a deployment are in flight or wait for it. */
   isInUse: (deployment: Deployment) => Promise<boolean>;
+  shadows: Pick<ShadowStore, 'read'>;
   /** Records the duration of a wake, to predict those of other deployments on the same type. */
   recordStart: (instanceType: string, start: Start) => Promise<void>;
   reconciliations: Reconciliations;
@@ -72,6 +75,14 @@ const readUse = async (
   return !scheduled && isIdle(deployment, use, nowMs) ? { ...use, isInUse: await isInUse(deployment) } : use;
 };
 
+// A comparison that is not kept any more can't go on.
+const readShadow = async ({ shadows }: ReconcileDependencies, deployment: Deployment): Promise<boolean> => {
+  const open = openShadow(deployment);
+  if (!open) return false;
+  const { requests = open.max_requests, isUsedUp = true } = (await shadows.read(deployment.id, open.number)) ?? {};
+  return isUsedUp || requests >= open.max_requests;
+};
+
 interface PlannedPass extends Plan {
   before: Deployment;
   rows: InventoryRows;
@@ -84,6 +95,7 @@ interface Snapshot {
   observed: Observed;
   rows: InventoryRows;
   use: Use;
+  isShadowUsedUp: boolean;
   nowMs: number;
 }
 
@@ -91,18 +103,19 @@ const takeSnapshot = async (deps: ReconcileDependencies, found: Deployment): Pro
   const { aws, models } = deps;
   const schedule = await applySchedule(deps, found);
   const { stored: before } = schedule;
-  const [observed, rows] = await Promise.all([
+  const [observed, rows, isShadowUsedUp] = await Promise.all([
     observe({ ...aws, installation: aws.installation.name }, before),
     readInventory(models, before),
+    readShadow(deps, before),
   ]);
   const nowMs = deps.now();
-  return { before, schedule, observed, rows, nowMs, use: await readUse(deps, schedule, nowMs) };
+  return { before, schedule, observed, rows, nowMs, isShadowUsedUp, use: await readUse(deps, schedule, nowMs) };
 };
 
 // Without credit, the deployment is stopped until its owner starts it again.
 const meterAndPlan = async (
   meterPass: MeterPass,
-  { before, schedule, observed, rows, use, nowMs }: Snapshot,
+  { before, schedule, observed, rows, use, isShadowUsedUp, nowMs }: Snapshot,
   canDraw: boolean,
 ): Promise<PlannedPass> => {
   const running = runningInstances(before, observed);
@@ -114,7 +127,7 @@ const meterAndPlan = async (
     ...(meter && { meter }),
     ...(isStopped && { wanted: 'stopped' as const, reason: reasonFor(stop) }),
   };
-  const input = { observed, use, isNameInUse: isNameInUse(before, rows), isCreditLow: warning !== undefined, nowMs };
+  const input = { observed, use, isNameInUse: isNameInUse(before, rows), isCreditLow: warning !== undefined, isShadowUsedUp, nowMs };
   return { before, rows, writes, ...planPass(metered, input) };
 };
 

@@ -1,4 +1,4 @@
-import type { SchemaObject } from './schema-fault.ts';
+import type { SchemaObject } from '../json-schema/schema-fault.ts';
 
 // xgrammar refuses the first five, and writes answers that break the others.
 const REFUSED = [

@@ -1,6 +1,6 @@
-import { InvalidSchema, isSchemaObject, type SchemaObject } from './schema-fault.ts';
+import { InvalidSchema, isSchemaObject, type SchemaObject } from '../json-schema/schema-fault.ts';
+import { resolveReference } from '../json-schema/schema-reference.ts';
 import { grammarFault } from './schema-grammar.ts';
-import { resolveReference } from './schema-reference.ts';
 
 const MAX_BYTES = 64 * 1024;
 const MAX_DEPTH = 32;

@@ -2,9 +2,12 @@ import fc from 'fast-check';
 import { windowsToServe } from '../../../functions/deployments/reconcile/apply-schedule.ts';
 import type { ReconcileDependencies } from '../../../functions/deployments/reconcile/reconcile.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
+import { transact } from '../../../shared/database/transaction.ts';
 import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { type ScheduleWindow, WEEKDAYS } from '../../../shared/deployments/schedule.ts';
+import { addShadow, endShadow } from '../../../shared/deployments/shadow.ts';
+import { createShadowStore } from '../../../shared/deployments/shadow-store.ts';
 import { ASLEEP, isTransitional } from '../../../shared/deployments/state.ts';
 import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
@@ -34,6 +37,9 @@ export type Command =
   | { kind: 'want'; wanted: Deployment['wanted'] }
   | { kind: 'roll_out'; percent: number }
   | { kind: 'shift'; percent: number }
+  | { kind: 'shadow'; percent: number; maxRequests: number; minutes: number }
+  | { kind: 'end_shadow' }
+  | { kind: 'shadow_requests' }
   | { kind: 'retry' }
   | { kind: 'copies'; min: number; max: number }
   | { kind: 'idle_time'; seconds: number | null }
@@ -76,6 +82,16 @@ type Weighted = fc.WeightedArbitrary<Command>;
 const rollouts: Weighted[] = [
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('roll_out' as const), percent: fc.constantFrom(10, 100) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('shift' as const), percent: fc.constantFrom(0, 50, 100) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('shadow' as const),
+      percent: fc.constantFrom(1, 25),
+      maxRequests: fc.constantFrom(1, 1_000),
+      minutes: fc.constantFrom(1, 600),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constantFrom({ kind: 'end_shadow' as const }, { kind: 'shadow_requests' as const }) },
 ];
 
 const want = (wanted: Deployment['wanted'][]) => fc.record({ kind: fc.constant('want' as const), wanted: fc.constantFrom(...wanted) });
@@ -346,6 +362,34 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
         });
       case 'shift':
         return change((row) => (row.generations.filter(isLive).length > 1 ? { traffic_percent: command.percent } : undefined));
+      case 'shadow': {
+        const row = await world.read();
+        const live = row.generations.filter(isLive);
+        const isOpen = row.wanted === 'running' && row.generations.length < 4 && live.length === 1 && live[0]?.status === 'ready';
+        if (!isOpen && live.length < 2) return;
+        const generations = isOpen ? appended(row) : row.generations;
+        const { percent, maxRequests: max_requests, minutes } = command;
+        const settings = { percent, max_requests, max_tokens: 1_000_000, max_seconds: minutes * 60 };
+        const generation = generations.at(-1)?.number ?? 0;
+        const { shadows } = addShadow(row, settings, generation, plane.now());
+        const store = createShadowStore(test.database, test.tables.Deployments as string);
+        await transact(test.database, [store.toCreate(row.id, shadows?.at(-1)?.number ?? 0)]);
+        return change(() => ({ generations, traffic_percent: 0, ...(shadows && { shadows }) }));
+      }
+      case 'end_shadow':
+        return change((row) => {
+          const { shadows } = endShadow(row, 'owner', plane.now());
+          return shadows && { shadows };
+        });
+      case 'shadow_requests': {
+        const row = await world.read();
+        const { shadow } = (await world.model())?.deployment ?? {};
+        if (!shadow) return;
+        const store = createShadowStore(test.database, test.tables.Deployments as string);
+        const reservation = { id: 'a', tokens: 1, nowMs: plane.now(), expiresAtMs: plane.now() };
+        await store.reserve(row.id, shadow, reservation);
+        return;
+      }
       case 'retry':
         return change((row) => {
           if (row.state !== 'failed' || row.generations.length >= 4) return undefined;

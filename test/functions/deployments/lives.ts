@@ -2,7 +2,8 @@ import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
-import { DAY_MS } from '../../../shared/time/units.ts';
+import { openShadow } from '../../../shared/deployments/shadow.ts';
+import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
 import type { CallFate } from '../../support/emulators/sagemaker-control-plane.ts';
 import { anyCommands, type Command, createLife } from './chaos.ts';
@@ -28,6 +29,19 @@ const expected = (row: Deployment) => {
     .map(({ number }) => awsNameOf(INSTALLATION.name, row.id, number))
     .sort();
   return { models: names, configs: names, endpoints: names, components: names, targets: isRunning ? expect.any(Array) : [] };
+};
+
+// Requests are sent only to a generation that exists and gets none of the traffic, while the deployment is awake.
+const expectedShadow = (row: Deployment) => {
+  const open = openShadow(row);
+  const ready = row.generations.filter(({ status }) => status === 'ready');
+  if (!open || row.state !== 'in_service' || ready.length < 2) return undefined;
+  expect([ready.at(-1)?.number, row.traffic_percent]).toEqual([open.generation, 0]);
+  return {
+    ...{ number: open.number, percent: open.percent, max_requests: open.max_requests, max_tokens: open.max_tokens, dialect: 'vllm' },
+    target: expect.objectContaining({ endpoint: awsNameOf(INSTALLATION.name, row.id, open.generation) }),
+    ends_at: (open.started_at ?? 0) + open.max_seconds * SECOND_MS,
+  };
 };
 
 const SETTLED: Readonly<Record<Deployment['wanted'], readonly Deployment['state'][]>> = {
@@ -57,10 +71,20 @@ const live = async (database: TestDatabase, commands: readonly Command[]): Promi
   if (row.state === 'deleted') {
     expect(model).toBeUndefined();
     expect(await world.store.idOf(row.organization, row.name)).toBeUndefined();
-  } else expect(model?.deployment).toEqual({ id: row.id, is_ready: row.state === 'in_service' });
+  } else {
+    const shadow = expectedShadow(row);
+    expect(model?.deployment).toEqual({ id: row.id, is_ready: row.state === 'in_service', ...(shadow && { shadow }) });
+  }
   // Nothing is created twice, unless the owner stopped it or somebody deleted it in between.
   if (!life.isTouchedByHand())
     expect(Object.entries(world.plane.account.proof().created).filter(([, count]) => count > 1 + life.restarts())).toEqual([]);
+  if (row.wanted !== 'running') expect(openShadow(row)).toBeUndefined();
+  if (openShadow(row)) {
+    world.plane.advance(DAY_MS);
+    expect(openShadow(await life.settle())).toBeUndefined();
+    expect((await world.model())?.deployment).not.toHaveProperty('shadow');
+    return;
+  }
   if (row.wanted !== 'running' || !row.schedule) return;
   // In a window, it runs. The day after, nothing runs that nobody uses.
   if (life.isScheduled(row)) expect(['in_service', 'failed']).toContain(row.state);

@@ -11,6 +11,7 @@ import type { AwsCaller } from '../../../shared/aws/caller.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Deployment, RunningInstances, Start } from '../../../shared/deployments/deployment.ts';
+import { createShadowStore } from '../../../shared/deployments/shadow-store.ts';
 import { createOutbox } from '../../../shared/notifications/outbox.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
@@ -89,6 +90,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     usageLagMs: USAGE_LAG_MS,
     isInUse: async () => use.isInUse,
     isSuspended: async () => false,
+    shadows: createShadowStore(test.database, test.tables.Deployments as string),
     holdStartCredit: async () => ({ writes: [] }),
     startSecondsOf: async () => [],
     recordStart: async (instanceType, start) => void starts.push({ instanceType, start }),
