@@ -23,6 +23,7 @@ import type { LogPayload } from './payload-log/payload-log.ts';
 import type { Dependencies, Serve } from './pipeline/dependencies.ts';
 import { serve } from './pipeline/pipeline.ts';
 import { serveRoutes } from './serve-routes.ts';
+import type { RunShadow } from './shadow/run-shadow.ts';
 import { createTargetHealth } from './targets/target-health.ts';
 
 const now = Date.now;
@@ -76,6 +77,14 @@ const loadPayloadLog = async (database: Database): Promise<LogPayload> => {
   });
 };
 
+const loadShadow = async ({ database, invoke }: RequestClients): Promise<RunShadow> => {
+  const [{ createRunShadow }, { createShadowStore }] = await Promise.all([
+    import('./shadow/run-shadow.ts'),
+    import('../../shared/deployments/shadow-store.ts'),
+  ]);
+  return createRunShadow({ shadows: createShadowStore(database, environmentVariable('DEPLOYMENTS_TABLE')), invoke, now });
+};
+
 const createDependencies = (clients: RequestClients): Dependencies => {
   const { database, once: callOnce, invoke, invokeWhole, invokeFunction } = clients;
   const modelsTable = environmentVariable('MODELS_TABLE');
@@ -94,6 +103,7 @@ const createDependencies = (clients: RequestClients): Dependencies => {
     cacheSalt: createCacheSalt(environmentVariable('CACHE_SALT_SECRET')),
     capacity: once(() => loadCapacity(clients, models)),
     payloadLog: once(() => loadPayloadLog(database)),
+    shadow: once(() => loadShadow(clients)),
     now,
   };
 };

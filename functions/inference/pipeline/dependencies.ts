@@ -11,6 +11,7 @@ import type { Keys } from '../admission/admit.ts';
 import type { Capacity } from '../capacity/capacity.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import type { LogPayload } from '../payload-log/payload-log.ts';
+import type { RunShadow } from '../shadow/run-shadow.ts';
 import type { TargetHealth } from '../targets/target-health.ts';
 import type { ReplyBody } from './reply-body.ts';
 
@@ -34,6 +35,8 @@ export interface Dependencies {
   capacity: () => Promise<Capacity>;
   /** Loaded by the first request whose content is logged, after its reply. */
   payloadLog: () => Promise<LogPayload>;
+  /** Loaded by the first request that is also sent to a next generation, after its reply. */
+  shadow: () => Promise<RunShadow>;
   now: () => number;
 }
 

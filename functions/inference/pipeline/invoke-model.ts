@@ -1,4 +1,4 @@
-import type { Model } from '../../../shared/models/model.ts';
+import type { Model, Target } from '../../../shared/models/model.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import type { AnswerBatches } from '../../../shared/upstream/invocation.ts';
 import type { Candidate } from '../fallback/candidate.ts';
@@ -14,25 +14,40 @@ import type { InferenceRequest, InferenceRoute } from './inference-route.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import type { Settlement } from './settlement.ts';
 
-const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
+/** Returns the body for a target of a model, as its runtime takes it. */
+export const bodyOf = <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
-  deps: Dependencies,
-  { event, request, admission, claim, userId, usage }: AdmittedRequest<Request, P>,
+  deps: Pick<Dependencies, 'cacheSalt'>,
+  { request, admission }: AdmittedRequest<Request, P>,
   { prepared }: Candidate<PreparedRequest<P>>,
   { prompt, maxTokens }: Fitted<P>,
   model: Model,
-  signal: AbortController,
-): AnswerBatches => {
-  const { requestId } = claim;
+): ((target: Target, requestId: string) => Record<string, unknown>) => {
   const cacheSalt = deps.cacheSalt(admission.organization, request.prompt_cache_isolation_key);
   const continuousUsage = model.continuous_usage && prepared.choices === 1;
-  const facts = { prompt, maxTokens, requestId, cacheSalt, continuousUsage };
+  const facts = { prompt, maxTokens, cacheSalt, continuousUsage };
+  return ({ container_model: containerModel = '' }, requestId) => route.toUpstream(request, model, { ...facts, requestId, containerModel });
+};
+
+const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
+  route: InferenceRoute<Request, P>,
+  deps: Dependencies,
+  admitted: AdmittedRequest<Request, P>,
+  candidate: Candidate<PreparedRequest<P>>,
+  fitted: Fitted<P>,
+  model: Model,
+  signal: AbortController,
+): AnswerBatches => {
+  const { event, admission, claim, userId, usage } = admitted;
+  const { prepared } = candidate;
+  const { requestId } = claim;
+  const bodyFor = bodyOf(route, deps, admitted, candidate, fitted, model);
   // A conversation stays with a target while it is in service: it has cached the prompt so far.
   const conversation = userId ?? sessionOf(event);
   return invokeAny(deps.invoke, deps.health, {
     targets: deps.health.order(orderTargets(model, conversation ?? requestId)),
     ...(conversation !== undefined && { affinity: affinityOf(admission.organization, conversation) }),
-    bodyFor: ({ container_model: containerModel = '' }) => JSON.stringify(route.toUpstream(request, model, { ...facts, containerModel })),
+    bodyFor: (target) => JSON.stringify(bodyFor(target, requestId)),
     choices: prepared.choices,
     names: prepared.window.names,
     ids: { request_id: requestId, key_id: admission.keyId, org_id: admission.organization },

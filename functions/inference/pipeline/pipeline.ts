@@ -11,8 +11,9 @@ import { type Invoked, invokeModel } from './invoke-model.ts';
 import { type Prepare, parseRequest } from './parse-request.ts';
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts';
 import { estimateTokens } from './prompt-size.ts';
-import { replyBody } from './reply-body.ts';
+import { afterReply, replyBody } from './reply-body.ts';
 import { settleOnFailure } from './settlement.ts';
+import { type ShadowedRequest, toShadow } from './shadow-request.ts';
 import { NOT_STORED, storedStream, storedWhole } from './stored-reply.ts';
 
 const EVENT_STREAM = 'text/event-stream; charset=utf-8';
@@ -75,13 +76,17 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
     const admitted = await admitRequest(path, route, deps, event, key, parsed, clock);
     if ('replay' in admitted) return admitted.replay;
     const { settlement, recorder } = admitted;
+    let shadowed: ShadowedRequest<P> | undefined;
     const answer = async () => {
       // 3. Fit the prompt and the answer into the model's window, 4. invoke the model.
       const invoked = await settleOnFailure(settlement, () => invokeModel(route, deps, admitted));
 
       // 5. Pass the answer on, 6. settle.
-      return respond(route, admitted, invoked);
+      shadowed = toShadow(route, deps, admitted, invoked, clock);
+      return respond(route, admitted, shadowed?.invoked ?? invoked);
     };
-    return recorder ? recorder.recordReply(answer) : answer();
+    const reply = recorder ? await recorder.recordReply(answer) : await answer();
+    // 7. Compare the answer with that of the deployment's next generation.
+    return shadowed && reply.statusCode === 200 ? { ...reply, body: afterReply(reply.body, shadowed.send) } : reply;
   };
 };

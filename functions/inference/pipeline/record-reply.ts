@@ -2,13 +2,12 @@ import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import { toErrorReply } from '../../../shared/middleware/error-replies.ts';
-import { endReply } from '../../../shared/middleware/written-replies.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { Admission } from '../admission/admit.ts';
 import type { LogPayload, SentExchange } from '../payload-log/payload-log.ts';
 import { type CollectedStream, collectStream } from './collect-stream.ts';
 import type { StreamedReply, WholeReply } from './inference-route.ts';
-import type { ReplyBody } from './reply-body.ts';
+import { afterReply, type ReplyBody } from './reply-body.ts';
 
 type SentReply = Reply<string | ReplyBody>;
 
@@ -53,27 +52,11 @@ export const createRecorder = (
   };
 
   const logged = ({ statusCode: status, body }: SentReply): ReplyBody =>
-    typeof body === 'string'
-      ? {
-          writeTo: async (caller) => {
-            await endReply(caller, body);
-            await log({ status, stream: false, isCut: false }, replaced ?? (() => body));
-          },
-          destroy: () => undefined,
-        }
-      : {
-          ...body,
-          writeTo: async (caller) => {
-            try {
-              await body.writeTo(caller);
-            } finally {
-              await log(
-                { status, stream: !replaced, isCut: collected?.isCut() ?? false },
-                replaced ?? (() => collected?.content() ?? null),
-              );
-            }
-          },
-        };
+    afterReply(body, () =>
+      typeof body === 'string'
+        ? log({ status, stream: false, isCut: false }, replaced ?? (() => body))
+        : log({ status, stream: !replaced, isCut: collected?.isCut() ?? false }, replaced ?? (() => collected?.content() ?? null)),
+    );
 
   return {
     recordStream: (reply, whole, usage) => {

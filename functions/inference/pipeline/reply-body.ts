@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { WrittenBody } from '../../../shared/middleware/written-replies.ts';
+import { endReply, type WrittenBody } from '../../../shared/middleware/written-replies.ts';
 import { KEEP_ALIVE } from './server-sent-events.ts';
 
 // After this long without an event `keepAlive` is sent, so that no proxy closes the connection.
@@ -73,3 +73,24 @@ export const replyBody = (
   };
   return { writeTo, destroy: () => destroy() };
 };
+
+/** Does more after the last byte of a reply was written. @param work never throws */
+export const afterReply = (body: string | ReplyBody, work: () => Promise<void>): ReplyBody =>
+  typeof body === 'string'
+    ? {
+        writeTo: async (caller) => {
+          await endReply(caller, body);
+          await work();
+        },
+        destroy: () => undefined,
+      }
+    : {
+        ...body,
+        writeTo: async (caller) => {
+          try {
+            await body.writeTo(caller);
+          } finally {
+            await work();
+          }
+        },
+      };

@@ -140,6 +140,12 @@ export const trackUsage = (
     },
     /** The `perf_metrics` of a reply. */
     perf: (): Record<string, unknown> => perfMetrics(event.receivedAtMs, progress, tally, now()),
+    /** The times of the answer from the call of its target, in milliseconds; undefined if it has not ended. */
+    answerTimes: (): { firstTokenMs: number | undefined; durationMs: number } | undefined => {
+      const { invokedAtMs, answeredAtMs } = progress;
+      const durationMs = between(invokedAtMs, answeredAtMs);
+      return durationMs === null ? undefined : { firstTokenMs: between(invokedAtMs, tally.firstTokenAtMs()) ?? undefined, durationMs };
+    },
     toEvent: (outcome: Outcome, error?: Error): UsageEvent => toUsageEvent(facts, progress, tally, { outcome, error, nowMs: now() }),
   };
 };

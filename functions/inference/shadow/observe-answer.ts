@@ -22,7 +22,7 @@ export interface ObservedAnswer {
 export interface AnswerObserver {
   /** Never throws. */
   take: (chunks: readonly UpstreamChunk[]) => void;
-  /** True if the answer was too long to be kept. */
+  /** True if the answer was too long to be kept, or has a form that can't be compared. */
   isTooLarge: () => boolean;
   /** True if it has a part of the answer. */
   hasBegun: () => boolean;
@@ -67,7 +67,12 @@ export const observeAnswer = (): AnswerObserver => {
   const isTooLarge = (): boolean => characters > MAX_CHARACTERS;
   return {
     take: (chunks) => {
-      for (const chunk of chunks) if (!isTooLarge()) take(chunk);
+      try {
+        for (const chunk of chunks) if (!isTooLarge()) take(chunk);
+      } catch {
+        // The caller's reply doesn't depend on it.
+        characters = Number.POSITIVE_INFINITY;
+      }
       if (!isTooLarge()) return;
       texts.length = 0;
       calls.clear();

@@ -17,7 +17,7 @@ import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
 import { startTestDatabase } from '../../../support/emulators/database.ts';
 import { makeCaller, wide } from '../../../support/fixtures/callers.ts';
 import { createKey, type TestKey } from '../../../support/fixtures/create-key.ts';
-import { noCapacity, noPayloadLog, noQueue, noTokenizer, read } from '../../../support/fixtures/pipeline.ts';
+import { noCapacity, noPayloadLog, noQueue, noShadow, noTokenizer, read } from '../../../support/fixtures/pipeline.ts';
 
 export const DIMENSIONS = 4;
 export const LARGE_DIMENSIONS = 16_384;
@@ -117,6 +117,7 @@ export const startPooling = async <Request extends PoolingRequest, Result>(
       cacheSalt: createCacheSalt('secret'),
       capacity: noCapacity,
       payloadLog: noPayloadLog,
+      shadow: noShadow,
       now: Date.now,
       ...change,
     };

@@ -13,7 +13,7 @@ import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import { createCacheSalt } from '../../../../shared/upstream/request-body.ts';
 import { makeCaller, wide } from '../../../support/fixtures/callers.ts';
 import { createKey, type TestKey } from '../../../support/fixtures/create-key.ts';
-import { noCapacity, noPayloadLog, noQueue, noTokenizer, startTestPipeline } from '../../../support/fixtures/pipeline.ts';
+import { noCapacity, noPayloadLog, noQueue, noShadow, noTokenizer, startTestPipeline } from '../../../support/fixtures/pipeline.ts';
 
 /** The route of messages over a database of its own, for upstreams that a test provides. */
 export const startMessagesRoute = async () => {
@@ -36,6 +36,7 @@ export const startMessagesRoute = async () => {
       cacheSalt: createCacheSalt('secret'),
       capacity: noCapacity,
       payloadLog: noPayloadLog,
+      shadow: noShadow,
       now: Date.now,
       ...change,
     };

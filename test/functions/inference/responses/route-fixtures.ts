@@ -13,7 +13,15 @@ import { createCacheSalt } from '../../../../shared/upstream/request-body.ts';
 import type { Whole } from '../../../support/clients/responses-replies.ts';
 import { makeCaller, wide } from '../../../support/fixtures/callers.ts';
 import { createKey } from '../../../support/fixtures/create-key.ts';
-import { answers, noCapacity, noPayloadLog, noQueue, noTokenizer, startTestPipeline } from '../../../support/fixtures/pipeline.ts';
+import {
+  answers,
+  noCapacity,
+  noPayloadLog,
+  noQueue,
+  noShadow,
+  noTokenizer,
+  startTestPipeline,
+} from '../../../support/fixtures/pipeline.ts';
 
 interface Caller {
   org?: string;
@@ -46,6 +54,7 @@ export const startResponsesRoute = async () => {
       cacheSalt: createCacheSalt('secret'),
       capacity: noCapacity,
       payloadLog: noPayloadLog,
+      shadow: noShadow,
       now: Date.now,
     };
     const respond = serve('/v1/responses', responses({ store: responseStore, now: Date.now }), deps);
