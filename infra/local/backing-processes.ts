@@ -35,6 +35,8 @@ const SERVED_NAME = 'SM_VLLM_SERVED_MODEL_NAME';
 const DEFAULT_SERVED_NAME = '/opt/ml/model';
 // `--runner pooling`: the model embeds or reranks.
 const RUNNER = 'SM_VLLM_RUNNER';
+// `--enable-lora`: it can load adapters.
+const ADAPTERS = 'SM_VLLM_ENABLE_LORA';
 // The image of Text Embeddings Inference takes its model from this one.
 const TEXT_EMBEDDINGS_MODEL = 'HF_MODEL_ID';
 
@@ -43,7 +45,8 @@ const ownContainers =
   (environment) => {
     const isTextEmbeddings = environment[TEXT_EMBEDDINGS_MODEL] !== undefined;
     const pools = isTextEmbeddings || environment[RUNNER] === 'pooling';
-    const container = startComponentContainer(options, environment[SERVED_NAME] ?? DEFAULT_SERVED_NAME, pools);
+    const loadsAdapters = environment[ADAPTERS] === 'true';
+    const container = startComponentContainer(options, environment[SERVED_NAME] ?? DEFAULT_SERVED_NAME, pools, loadsAdapters);
     const ready = container.ready.then(({ port }) => ({
       url: `http://127.0.0.1:${port}`,
       path: isTextEmbeddings ? '/tei' : '/invocations',

@@ -51,11 +51,17 @@ export const startContainer = (options: ContainerOptions): Container =>
  * Starts a container for one inference component.
  * @param model the name under which it serves the model
  * @param pools true: the model embeds and reranks instead of generating text
+ * @param loadsAdapters true: it can load adapters
  */
-export const startComponentContainer = (options: ContainerOptions, model: string, pools: boolean): Container =>
-  startNamed(options, 'component-container', pools ? { 'embedding-model': model, 'rerank-model': model } : { model });
+export const startComponentContainer = (options: ContainerOptions, model: string, pools: boolean, loadsAdapters: boolean): Container =>
+  startNamed(
+    options,
+    'component-container',
+    pools ? { 'embedding-model': model, 'rerank-model': model } : { model },
+    loadsAdapters ? ['--enable-lora'] : [],
+  );
 
-const startNamed = (options: ContainerOptions, log: string, models: Record<string, string>): Container =>
+const startNamed = (options: ContainerOptions, log: string, models: Record<string, string>, flags: readonly string[] = []): Container =>
   supervise({
     ...options,
     name: 'the container',
@@ -66,7 +72,7 @@ const startNamed = (options: ContainerOptions, log: string, models: Record<strin
         'token-delay-ms': options.tokenDelayMs,
         window: CONTEXT_WINDOW_TOKENS,
       };
-      const parameters = Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]);
+      const parameters = [...Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]), ...flags];
       return withLogFile(options.logFolder, log, (logFile) =>
         fork(PROGRAM, parameters, {
           execArgv: [],

@@ -16,6 +16,7 @@ const Flags = z.strictObject({
   'rerank-model': z.string().min(1).optional(),
   'token-delay-ms': z.coerce.number().min(0),
   'first-token-delay-ms': z.coerce.number().min(0),
+  'enable-lora': z.boolean(),
   window: z.coerce.number().pipe(z.int().min(1)),
 });
 
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     'rerank-model': { type: 'string' },
     'token-delay-ms': { type: 'string', default: '20' },
     'first-token-delay-ms': { type: 'string', default: '0' },
+    'enable-lora': { type: 'boolean', default: false },
     window: { type: 'string', default: '8192' },
   },
 });
@@ -44,6 +46,7 @@ const server = createContainer({
   reasoningModelName: flags['reasoning-model'],
   embeddingModelName: flags['embedding-model'],
   rerankModelName: flags['rerank-model'],
+  loadsAdapters: flags['enable-lora'],
   windowTokens: flags.window,
   tokenDelayMs: flags['token-delay-ms'],
   firstTokenDelayMs: flags['first-token-delay-ms'],

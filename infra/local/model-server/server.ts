@@ -14,6 +14,7 @@ import { answer, type Exchange, type ServingContext } from './replies/answering.
 import { createBatch } from './replies/batch.ts';
 import { ControlChange, createControl } from './replies/control.ts';
 import { sendBody } from './replies/reply.ts';
+import { ADAPTERS_PATH, createAdapters, withAdapter } from './requests/adapters.ts';
 import { BadRequest, NotFound, TooLarge, toErrorBody } from './requests/errors.ts';
 import { parseBody, parseJson } from './requests/parse-body.ts';
 import { poolingTasksOf, type ServingLimits } from './requests/served-models.ts';
@@ -37,6 +38,8 @@ export interface ContainerOptions {
   /** Names of the models that embed and rerank; they can be the same. */
   embeddingModelName?: string | undefined;
   rerankModelName?: string | undefined;
+  /** True if it can load adapters. */
+  loadsAdapters?: boolean | undefined;
   /** The most tokens that prompt and completion can have together. */
   windowTokens: number;
   /** The initial delay between tokens; `/control` can change it. */
@@ -69,13 +72,13 @@ export const createContainer = (options: ContainerOptions): Server => {
   });
 };
 
-const limitsOf = (options: ContainerOptions): ServingLimits => {
+const limitsOf = (options: ContainerOptions, adapters: ServingLimits['adapters']): ServingLimits => {
   const { modelName, reasoningModelName, embeddingModelName, rerankModelName, windowTokens } = options;
   const models = [
     ...(modelName === undefined ? [] : [{ name: modelName, reasons: false }]),
     ...(reasoningModelName === undefined ? [] : [{ name: reasoningModelName, reasons: true }]),
   ];
-  return { models, poolingModels: { embed: embeddingModelName, rerank: rerankModelName }, windowTokens };
+  return { models, adapters, poolingModels: { embed: embeddingModelName, rerank: rerankModelName }, windowTokens };
 };
 
 const createRoutes = (options: ContainerOptions): Map<string, Route> => {
@@ -87,7 +90,8 @@ const createRoutes = (options: ContainerOptions): Map<string, Route> => {
     omit_usage: false,
     fault: null,
   });
-  const limits = limitsOf(options);
+  const adapters = createAdapters(options.loadsAdapters ?? false);
+  const limits = limitsOf(options, adapters.loaded);
   const context: ServingContext = { model, vectors, tokenizer, control, batch: createBatch(), limits };
   const created = Math.floor(Date.now() / 1_000);
   const about = { object: 'model', created, owned_by: 'sluice', parent: null, max_model_len: windowTokens };
@@ -97,6 +101,13 @@ const createRoutes = (options: ContainerOptions): Map<string, Route> => {
     ['GET /ping', (_, response) => void response.writeHead(200).end()],
     [`GET ${MODELS_PATH}`, (_, response) => sendBody(response, 200, { object: 'list', data: cards })],
     ...modelRoutes(context),
+    [
+      `POST ${ADAPTERS_PATH}`,
+      (body, response) => {
+        adapters.load(body);
+        response.writeHead(200).end();
+      },
+    ],
     [
       `POST ${inferenceHostRoutes.tokenize.path}`,
       (body, response) => sendBody(response, 200, tokenize(readTokenizeRequest(body), tokenizer, limits)),
@@ -173,7 +184,7 @@ const handle = async (routes: ReadonlyMap<string, Route>, request: IncomingMessa
   const { pathname } = new URL(request.url ?? '/', 'http://container');
   const route = routes.get(`${request.method} ${pathname}`);
   if (!route) throw new NotFound('Not Found');
-  await route(await readBody(request), response);
+  await route(withAdapter(request.headers, await readBody(request)), response);
 };
 
 // Reads even a body that is too large to its end, because a client that is still sending would miss the response.

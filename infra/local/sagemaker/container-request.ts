@@ -15,6 +15,8 @@ export interface ContainerTarget {
   keepsConnections?: boolean;
   /** Its inference component; undefined: the endpoint has none. */
   component?: string;
+  /** The adapter whose answers are wanted; undefined: the model's own. */
+  adapter?: string;
   /** Status in the control API, by default InService. It does not affect invocations. */
   status?: DeploymentStatus;
   componentStatus?: DeploymentStatus;
@@ -36,6 +38,22 @@ const PLAIN = { http: new HttpAgent(), https: new HttpsAgent() };
 const KEPT = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
 
 const CUSTOM_ATTRIBUTES = 'x-amzn-sagemaker-custom-attributes';
+/** Names the adapter of an invocation to the container. */
+export const ADAPTER_HEADER = 'x-amzn-sagemaker-adapter-identifier';
+const ADAPTERS_PATH = '/adapters';
+const LOAD_MS = 10_000;
+
+/**
+ * Lets a container load an adapter, before each invocation, because a container that was restarted has none. Returns
+ * false if it can't.
+ */
+export const loadAdapter = async ({ url }: ContainerTarget, name: string, src: string): Promise<boolean> => {
+  const body = JSON.stringify({ name, src });
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal: AbortSignal.timeout(LOAD_MS) };
+  const reply = await fetch(new URL(ADAPTERS_PATH, url), init).catch(() => undefined);
+  await reply?.arrayBuffer();
+  return reply?.ok ?? false;
+};
 
 // Only a completion has a prompt, and only a request for embeddings an input.
 const openAiPath = (payload: Buffer): string => {
@@ -51,7 +69,7 @@ const openAiPath = (payload: Buffer): string => {
 
 /** Posts a payload to a container with the headers that SageMaker forwards. */
 export const callContainer = (
-  { url, path, keepsConnections = true }: ContainerTarget,
+  { url, path, keepsConnections = true, adapter }: ContainerTarget,
   received: IncomingHttpHeaders,
   payload: Buffer,
 ): ContainerCall => {
@@ -65,6 +83,7 @@ export const callContainer = (
       accept: received['x-amzn-sagemaker-accept'] ?? '*/*',
       'content-length': payload.length,
       ...(attributes !== undefined && { [CUSTOM_ATTRIBUTES]: attributes }),
+      ...(adapter !== undefined && { [ADAPTER_HEADER]: adapter }),
     },
   };
   const request =

@@ -9,7 +9,7 @@ import type { LogGroup } from '../logs/log-groups.ts';
 import { type Account, createAccount } from './account.ts';
 import { createCutter } from './chunk-cuts.ts';
 import { type ComponentContainers, createComponentContainers, type StartContainer } from './component-containers.ts';
-import { type ContainerTarget, callContainer } from './container-request.ts';
+import { type ContainerTarget, callContainer, loadAdapter } from './container-request.ts';
 import { serveControlApi } from './control-api.ts';
 import {
   componentMismatch,
@@ -160,9 +160,12 @@ const findTarget = async (
   containers.follow(account.serving());
   const target = await containers.pick(found);
   if (!target) return NO_CAPACITY;
+  const { component: adapter, artifact } = found;
+  if (artifact !== undefined && !(await loadAdapter(target, adapter, artifact)))
+    return modelError(endpoint, 500, `The container could not load the adapter ${adapter}.`);
   // A caller that disconnected while the container started has no invocation.
   if (!response.closed) response.once('close', account.beginInvocation(found.server));
-  return target;
+  return artifact === undefined ? target : { ...target, adapter };
 };
 
 const invokeWithResponseStream = async (call: Call): Promise<void> => {

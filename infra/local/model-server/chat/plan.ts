@@ -1,4 +1,5 @@
 import type { GenerationRequest } from '../generation/generate.ts';
+import { openedWith } from '../generation/opening.ts';
 import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import { toGeneration } from '../requests/generation.ts';
 import { findModel, type ServingLimits } from '../requests/served-models.ts';
@@ -40,7 +41,11 @@ export const planChat = (body: ChatRequest, tokenizer: ContainerTokenizer, limit
     generation: {
       ...toGeneration(body, tokenizer, maxTokens),
       prompt,
-      createPhases: answerPhases(body, called, reasoningTokensOf(body, model.reasons, maxTokens), tokenizer),
+      createPhases: openedWith(
+        model.opening,
+        answerPhases(body, called, reasoningTokensOf(body, model.reasons, maxTokens), tokenizer),
+        tokenizer,
+      ),
       topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : null,
     },
   };

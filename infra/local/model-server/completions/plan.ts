@@ -1,5 +1,6 @@
 import { formattedAnswer } from '../constrained/formatted-answer.ts';
 import type { GenerationRequest } from '../generation/generate.ts';
+import { openedWith } from '../generation/opening.ts';
 import { freePhase } from '../generation/phase.ts';
 import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import { toGeneration } from '../requests/generation.ts';
@@ -37,7 +38,7 @@ export const planCompletion = (body: CompletionRequest, tokenizer: ContainerToke
   for (const { tokens } of prompts) fitWindow(tokens.length, maxTokens, limits.windowTokens);
   const generation = {
     ...toGeneration(body, tokenizer, maxTokens),
-    createPhases: formattedAnswer(body.response_format, tokenizer) ?? (() => [freePhase()]),
+    createPhases: openedWith(model.opening, formattedAnswer(body.response_format, tokenizer) ?? (() => [freePhase()]), tokenizer),
     topLogprobs: body.logprobs ?? null,
   };
   return {

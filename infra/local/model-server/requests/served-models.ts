@@ -4,6 +4,8 @@ import { NotFound } from './errors.ts';
 interface ServedModel {
   name: string;
   reasons: boolean;
+  /** The text with which each of its answers begins, of an adapter: so that its answers differ. */
+  opening?: string;
 }
 
 type PoolingTask = 'embed' | 'rerank';
@@ -11,6 +13,8 @@ type PoolingTask = 'embed' | 'rerank';
 export interface ServingLimits {
   /** The models that generate text; the first is the default. */
   models: readonly ServedModel[];
+  /** The adapters that were loaded, by name. */
+  adapters: ReadonlyMap<string, ServedModel>;
   /** Names of the models with other tasks. One name can have both. */
   poolingModels: Readonly<Partial<Record<PoolingTask, string | undefined>>>;
   windowTokens: number;
@@ -22,8 +26,8 @@ const notFound = (name: string | null | undefined): NotFound => new NotFound(`Th
  * Returns the model with the name, or the default without a name, of those that generate text. Throws `NotFound` for
  * an unknown name.
  */
-export const findModel = (name: string | null | undefined, { models }: ServingLimits): ServedModel => {
-  const model = name ? models.find((one) => one.name === name) : models[0];
+export const findModel = (name: string | null | undefined, { models, adapters }: ServingLimits): ServedModel => {
+  const model = name ? (models.find((one) => one.name === name) ?? adapters.get(name)) : models[0];
   if (!model) throw notFound(name);
   return model;
 };

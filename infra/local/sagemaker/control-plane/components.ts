@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { readInput, wireTime } from '../../http/json-api.ts';
-import { removeCopy } from './component-copies.ts';
+import { failComponent, removeCopy } from './component-copies.ts';
 import { getEndpoint } from './endpoints.ts';
 import { hardwareOf } from './hardware.ts';
 import { listPage } from './listing.ts';
 import { baseNameOf, type Component, type ComponentStatus, readyCopies, type Variant } from './records.ts';
-import { alreadyExists, baseOfAdapters, busy, invalid, NOT_ENOUGH_HARDWARE, notFound } from './requests/errors.ts';
+import { alreadyExists, baseOfAdapters, busy, FAILURES, invalid, NOT_ENOUGH_HARDWARE, notFound } from './requests/errors.ts';
 import { CreateInferenceComponent, type Specification, UpdateInferenceComponent, UpdateRuntimeConfig } from './requests/inputs.ts';
 import { arnOf, keyOf, Name } from './requests/names.ts';
 import { fits, needsOf } from './specifications.ts';
@@ -81,11 +81,18 @@ export const createComponent = (state: AccountState, body: unknown): object => {
     hasSeveralSpecifications: input.Specifications !== undefined,
   };
   state.components.set(keyOf(name), component);
-  if (base !== undefined)
-    state.timeline.after(state.settings().times.download_ms, () => {
-      component.isAdapterReady = true;
-    });
+  if (base !== undefined) state.timeline.after(state.settings().times.download_ms, () => loadAdapter(state, component, base));
   return { InferenceComponentArn: component.arn };
+};
+
+// SageMaker calls the container's route for adapters, which vLLM's has only with this variable.
+const ADAPTERS = 'SM_VLLM_ENABLE_LORA';
+
+const loadAdapter = (state: AccountState, component: Component, base: string): void => {
+  if (state.components.get(keyOf(component.name)) !== component || component.status !== 'Creating') return;
+  const [copy] = readyCopies(getComponent(state, base));
+  if (copy && copy.environment[ADAPTERS] !== 'true') failComponent(state, component, FAILURES.adapterNotLoaded);
+  else component.isAdapterReady = true;
 };
 
 const readAdapter = (state: AccountState, endpointName: string, specification: Specification): Specification[] => {

@@ -17,6 +17,8 @@ export interface ServingComponent {
   component: string;
   /** The component whose copies serve it: itself, or the base component of an adapter. */
   server: string;
+  /** Set for an adapter: its archive, which the container loads. */
+  artifact?: string | undefined;
   revisions: ServedRevision[];
 }
 
@@ -30,6 +32,7 @@ export const serving = (state: AccountState): ServingComponent[] =>
         endpoint: endpoint.name,
         component: component.name,
         server: server?.name ?? component.name,
+        artifact: base === undefined ? undefined : component.specifications[0]?.Container?.ArtifactUrl,
         revisions: server ? revisionsOf(server) : [],
       };
     }),

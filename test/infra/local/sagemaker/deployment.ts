@@ -52,7 +52,7 @@ export const createEmptyEndpoint = async (
     new CreateModelCommand({
       ModelName: name,
       ExecutionRoleArn: ROLE,
-      PrimaryContainer: { Image: 'vllm:0.27.0', Environment: { SM_VLLM_SERVED_MODEL_NAME: `${name}-served` } },
+      PrimaryContainer: { Image: 'vllm:0.27.0', Environment: { SM_VLLM_SERVED_MODEL_NAME: `${name}-served`, SM_VLLM_ENABLE_LORA: 'true' } },
     }),
   );
   await sagemaker.send(

@@ -5,13 +5,14 @@ import {
   RegisterScalableTargetCommand,
 } from '@aws-sdk/client-application-auto-scaling';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
-import { DeleteInferenceComponentCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
+import { CreateInferenceComponentCommand, DeleteInferenceComponentCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { InvokeEndpointCommand, SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
 import { ListServiceQuotasCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ServiceEvent } from '../../../../infra/local/event-bus.ts';
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import type { StartedContainer } from '../../../../infra/local/sagemaker/component-containers.ts';
+import { ADAPTER_HEADER } from '../../../../infra/local/sagemaker/container-request.ts';
 import { type SageMakerEmulator, startSageMaker } from '../../../../infra/local/sagemaker/server.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { componentOf, createComponent, createEmptyEndpoint, endpointOf, setCopies, VARIANT } from './deployment.ts';
@@ -24,6 +25,8 @@ let sagemaker: SageMakerClient;
 let runtime: SageMakerRuntimeClient;
 // In the order of their start; a stopped container is no longer in it.
 const running: string[] = [];
+// The containers that loaded an adapter.
+const loads: string[] = [];
 const events: ServiceEvent[] = [];
 let held: Promise<void> = Promise.resolve();
 
@@ -33,7 +36,9 @@ const startContainer = (environment: Readonly<Record<string, string>>): StartedC
   const server = createServer(async (request, response) => {
     request.resume();
     await held;
-    response.end(JSON.stringify({ model: name }));
+    const { [ADAPTER_HEADER]: adapter } = request.headers;
+    if (request.url === '/adapters') loads.push(name);
+    response.end(JSON.stringify({ model: name, ...(adapter !== undefined && { adapter }) }));
   });
   running.push(name);
   const ready = listen(server, 0).then((url) => ({ url, path: '/invocations' }));
@@ -47,6 +52,7 @@ const startContainer = (environment: Readonly<Record<string, string>>): StartedC
 
 beforeEach(async () => {
   events.length = 0;
+  loads.length = 0;
   held = Promise.resolve();
   emulator = await startSageMaker(new Map([['static', { url: 'http://127.0.0.1:1', component: 'static-1' }]]), {
     startContainer,
@@ -211,4 +217,20 @@ test('the variant of a created endpoint answers', async () => {
     new InvokeEndpointCommand({ EndpointName: 'a', InferenceComponentName: 'a', Body: Buffer.from('{}') }),
   );
   expect(InvokedProductionVariant).toBe(VARIANT);
+});
+
+test('an adapter is loaded into the container of its base, and invocations name it in a header', async () => {
+  await deploy('a');
+  await sagemaker.send(
+    new CreateInferenceComponentCommand({
+      InferenceComponentName: 'adapter',
+      EndpointName: 'a',
+      VariantName: VARIANT,
+      Specification: { BaseInferenceComponentName: 'a', Container: { ArtifactUrl: 's3://weights/adapter.tar.gz' } },
+    }),
+  );
+  await inService('adapter');
+  expect(await invoke('a', 'adapter')).toEqual({ model: 'a-served', adapter: 'adapter' });
+  expect(await invoke('a')).toEqual({ model: 'a-served' });
+  expect([running, loads]).toEqual([['a-served'], ['a-served']]);
 });

@@ -49,5 +49,6 @@ export const FAILURES = {
   healthCheck: 'Failed to pass ping health check. Please check CloudWatch logs for this inference component.',
   endpointMissing: 'Could not find the endpoint of the inference component.',
   modelMissing: 'Could not find the model of the inference component. It was deleted before this copy started.',
+  adapterNotLoaded: 'Failed to load the adapter. The container of the base inference component was started without support for adapters.',
   stuck: 'Request to service failed. If failure persists after retry, contact customer support.',
 } as const;

@@ -1,15 +1,13 @@
 import {
   CreateEndpointConfigCommand,
-  CreateInferenceComponentCommand,
   CreateModelCommand,
-  DeleteInferenceComponentCommand,
   DescribeModelCommand,
   UpdateEndpointCommand,
   UpdateInferenceComponentCommand,
 } from '@aws-sdk/client-sagemaker';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type ControlPlane, createControlPlane } from '../../../../support/emulators/sagemaker-control-plane.ts';
-import { componentOf, deploy, ENOUGH_MS, endpointOf, oneGpu, ROLE, scaledVariant, setCopies, VARIANT } from '../deployment.ts';
+import { componentOf, deploy, ENOUGH_MS, endpointOf, oneGpu, ROLE, scaledVariant, setCopies } from '../deployment.ts';
 
 let plane: ControlPlane;
 beforeEach(() => {
@@ -112,30 +110,6 @@ describe('a new configuration of an endpoint', () => {
     plane.advance(2 * ENOUGH_MS);
     expect((await componentOf(plane, 'a')).RuntimeConfig?.CurrentCopyCount).toBe(2);
   });
-});
-
-test('an adapter shares the copies of its base component, which cannot be deleted before it', async () => {
-  await deploy(plane, 'a');
-  const { sagemaker } = plane;
-  await sagemaker.send(
-    new CreateInferenceComponentCommand({
-      InferenceComponentName: 'adapter',
-      EndpointName: 'a',
-      VariantName: VARIANT,
-      Specification: { BaseInferenceComponentName: 'a', Container: { ArtifactUrl: 's3://weights/adapter.tar.gz' } },
-    }),
-  );
-  expect((await componentOf(plane, 'adapter')).InferenceComponentStatus).toBe('Creating');
-  plane.advance(1_000);
-  const described = await componentOf(plane, 'adapter');
-  expect(described.InferenceComponentStatus).toBe('InService');
-  expect(described.RuntimeConfig).toBeUndefined();
-  expect(servedNames()).toEqual(['a-served', 'a-served']);
-  const remove = (InferenceComponentName: string) => sagemaker.send(new DeleteInferenceComponentCommand({ InferenceComponentName }));
-  await expect(remove('a')).rejects.toThrow('is a base inference component for one or more associated');
-  await remove('adapter');
-  plane.advance(1_000);
-  await remove('a');
 });
 
 test('a model is described as it was created', async () => {
