@@ -131,6 +131,8 @@ const read: Handler = async ({ store, now }, { request, bucket, key, parameters 
   if (fault) return fault;
   const content = await store.get(bucket, key);
   if (!content) return noSuchKey;
+  const { 'if-match': expected = '*' } = request.headers;
+  if (expected !== '*' && expected !== etagOf(content)) return preconditionFailed;
   const { [TAGS]: _, ...own } = await store.headersOf(bucket, key);
   const stored = { 'content-type': DEFAULT_TYPE, ...own };
   const asked = OBJECT_HEADERS.flatMap((name) => {
