@@ -28,9 +28,6 @@ export const logMessage = (message: string) => FilterPattern.stringValue('$.mess
 export const visibleMessages = (queue: Queue): Metric =>
   queue.metricApproximateNumberOfMessagesVisible({ statistic: 'max', period: PERIOD });
 
-/** `scaled_to_zero` is `ScaledToZero`. */
-export const metricNameOf = (state: string): string => state.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
 export const errorsOf = (fn: NodeFunction): Metric => fn.metricErrors({ statistic: 'sum', period: PERIOD });
 export const throttlesOf = (fn: NodeFunction): Metric => fn.metricThrottles({ statistic: 'sum', period: PERIOD });
 /** How often a schedule ran. */

@@ -10,7 +10,7 @@ export interface Demand {
 }
 
 /** From the arrival of a request until the instances that it started are metered. */
-export const LONGEST_LEAD_MS = 10 * MINUTE_MS;
+const LONGEST_LEAD_MS = 10 * MINUTE_MS;
 
 const byTime = (one: Demand, other: Demand): number => one.atMs - other.atMs;
 
