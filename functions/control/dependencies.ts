@@ -2,6 +2,7 @@ import type { LimiterConfigurationStore } from '../../shared/admission/stores/li
 import type { AuditStore } from '../../shared/audit/audit-store.ts';
 import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
+import type { BenchmarkStore } from '../../shared/deployments/benchmark-store.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { RuleStore } from '../../shared/federation/rule-store.ts';
 import type { SignInEvents } from '../../shared/federation/sign-in-events.ts';
@@ -95,6 +96,7 @@ export interface ControlDependencies
   refusals: RefusalStore;
   organizationTotals: OrganizationTotalsStore;
   deployments: DeploymentStore;
+  benchmarks: BenchmarkStore;
   attempts: LoginAttempts;
   quotas: QuotaStore;
   calls: CallCounter;

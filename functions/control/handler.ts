@@ -6,6 +6,7 @@ import { createInvokeFunction, createInvokeLater } from '../../shared/aws/invoke
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { createRecordTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
+import { createBenchmarkStore } from '../../shared/deployments/benchmark-store.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore, pageOfLiveDeployments } from '../../shared/deployments/deployment-store.ts';
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
@@ -157,6 +158,7 @@ const dependencies: ControlDependencies = {
   checkModel: (model) => checkTargets(targetChecks, model),
   tokenizer,
   deployments: createDeploymentStore(deploymentRows),
+  benchmarks: createBenchmarkStore(deploymentRows),
   liveDeployments: (request) => pageOfLiveDeployments(database, deploymentsTable, request),
   catalogue,
   holdStartCredit: createHoldStartCredit(database, environmentVariable('KEYS_TABLE'), catalogue),

@@ -3,6 +3,7 @@ import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditLogRoutes } from './audit/routes.ts';
 import { billingRoutes } from './billing/routes.ts';
 import type { ControlDependencies } from './dependencies.ts';
+import { benchmarkRoutes } from './deployments/benchmark/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { economicsRoutes } from './economics/routes.ts';
 import { federationRuleRoutes } from './federation-rules/routes.ts';
@@ -48,6 +49,7 @@ export const controlRoutes = [
   ...modelAliasRoutes,
   ...priceRoutes,
   ...deploymentRoutes,
+  ...benchmarkRoutes,
   ...runtimeRoutes,
   ...instanceTypeRoutes,
   ...usageRoutes,

@@ -9,6 +9,8 @@ import type { Reconciliations } from './reconciliations.ts';
 
 export interface HandlerDependencies {
   reconcile: (id: string, hasTime: () => boolean) => Promise<PassOutcome>;
+  /** Has the deployment's benchmark run, if it waits for that. */
+  resumeBenchmark: (id: string) => Promise<void>;
   validate: (question: DeploymentToValidate) => Promise<DeploymentFindings>;
   reconciliations: Reconciliations;
   /** The ids of all deployments that are not deleted. */
@@ -24,10 +26,18 @@ type TimedDependencies = HandlerDependencies & { hasTime: () => boolean };
 
 const PARALLEL_SENDS = 25;
 
+type PassDependencies = Pick<HandlerDependencies, 'reconcile' | 'resumeBenchmark'>;
+
+// A pass that fails is repeated, and so is this.
+const pass = async ({ reconcile, resumeBenchmark }: PassDependencies, id: string, hasTime: () => boolean): Promise<void> => {
+  await reconcile(id, hasTime);
+  await resumeBenchmark(id);
+};
+
 /** The work of the function's queue: each message has the id of a deployment. */
-export const queuedReconciliations = ({ reconcile }: Pick<HandlerDependencies, 'reconcile'>): MessageWork<string> => ({
+export const queuedReconciliations = (deps: PassDependencies): MessageWork<string> => ({
   read: ({ body }) => readMessage(body),
-  handle: async (id, hasTime) => void (await reconcile(id, hasTime)),
+  handle: (id, hasTime) => pass(deps, id, hasTime),
   failure: 'reconciliation_failed',
   factsOf: (id) => ({ deployment: id }),
 });
@@ -70,13 +80,13 @@ export const handleEvent = async (
   const read = readEvent(event);
   switch (read.kind) {
     case 'reconcile':
-      await deps.reconcile(read.id, hasTime);
+      await pass(deps, read.id, hasTime);
       return undefined;
     case 'validate':
       return deps.validate(read.question);
     case 'endpoint_changed': {
       const id = deploymentOf(deps.installation, read.endpoint);
-      if (id !== undefined) await deps.reconcile(id, hasTime);
+      if (id !== undefined) await pass(deps, id, hasTime);
       return undefined;
     }
     case 'schedule':

@@ -1,11 +1,13 @@
 import type { SQSBatchResponse } from 'aws-lambda';
 import { createLimiterStore } from '../../shared/admission/stores/limiter-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
+import { createInvokeLater } from '../../shared/aws/invoke-function.ts';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
 import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
 import { createRecordTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createActivityStore } from '../../shared/deployments/activity-store.ts';
+import { createBenchmarkStore } from '../../shared/deployments/benchmark-store.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore, listLiveDeployments } from '../../shared/deployments/deployment-store.ts';
 import { createShadowStore } from '../../shared/deployments/shadow-store.ts';
@@ -30,6 +32,7 @@ import { isInUse } from './idle/in-use.ts';
 import { lastEventAt } from './idle/last-event.ts';
 import { type ReconcileDependencies, reconcile } from './reconcile/reconcile.ts';
 import { createReconciliations } from './reconciliations.ts';
+import { resumeBenchmark } from './resume-benchmark.ts';
 import { instancesUsed } from './validate/instances-used.ts';
 import { validate } from './validate/validate.ts';
 
@@ -47,6 +50,11 @@ const { sageMaker, autoScaling, logs, s3, serviceQuotas } = createClients();
 const reconciliations = createReconciliations(createMessageQueue(environmentVariable('RECONCILIATIONS_QUEUE')));
 
 const billingTasks = createBillingTasks(createMessageQueue(environmentVariable('BILLING_QUEUE')));
+
+const benchmarks = createBenchmarkStore(rows);
+const invokeLater = createInvokeLater();
+const benchmarkFunction = environmentVariable('BENCHMARK_FUNCTION');
+const startBenchmark = (id: string): Promise<void> => invokeLater(benchmarkFunction, { benchmark: id });
 
 const installation = {
   name: environmentVariable('INSTALLATION'),
@@ -97,6 +105,7 @@ const RESERVE_MS = 10_000;
 
 const handlerDependencies: HandlerDependencies = {
   reconcile: (id, hasTime) => reconcile({ ...dependencies, aws: { ...dependencies.aws, hasTime } }, id),
+  resumeBenchmark: (id) => resumeBenchmark({ benchmarks, invoke: startBenchmark, now }, id),
   validate: (question) => validate(validationDependencies, question),
   reconciliations,
   listLive,

@@ -6,8 +6,10 @@ import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/admission/stores/l
 import { LIVE_INDEX } from '../../shared/deployments/deployment-store.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 import type { Config } from '../config/config.ts';
+import { grantInvokeGenerations } from '../constructs/functions/endpoints.ts';
 import { ExecutionRole } from '../constructs/functions/execution-role.ts';
 import { grantManageGenerations } from '../constructs/functions/generations.ts';
+import { grantInvoke } from '../constructs/functions/invocation.ts';
 import { NodeFunction } from '../constructs/functions/node-function.ts';
 import { Reconciliations } from '../constructs/queues/reconciliations.ts';
 import { USAGE_LAG } from '../constructs/queues/rollups.ts';
@@ -15,6 +17,10 @@ import type { BillingStack } from './billing-stack.ts';
 import type { DataStack } from './data-stack.ts';
 
 const TIMEOUT = Duration.seconds(60);
+// Lambda's maximum: a benchmark measures about ten levels of a minute, and another invocation continues it.
+const BENCHMARK_TIMEOUT = Duration.minutes(15);
+// Lambda assigns CPU in proportion to memory. With less than one, hundreds of streams would wait for it.
+const ONE_CPU_MB = 1_769;
 // Each deployment that is not in transition is reconciled so often, which bounds the error of metered GPU time.
 const RECONCILE_EVERY = Duration.minutes(1);
 // Lambda repeats a failed event after one minute, and again after two. Later, the schedule has woken the deployment.
@@ -27,6 +33,8 @@ const MAX_EVENT_AGE = Duration.minutes(5);
  */
 export class DeploymentsStack extends Stack {
   readonly function: NodeFunction;
+  /** Sends the requests of a benchmark to its deployment. */
+  readonly benchmark: NodeFunction;
   readonly reconciliations: Reconciliations;
 
   constructor(scope: Construct, id: string, { config, data, billing }: { config: Config; data: DataStack; billing: BillingStack }) {
@@ -44,6 +52,8 @@ export class DeploymentsStack extends Stack {
     billing.tasks.grantSend(this.function);
     grantManageGenerations(this.function, config);
     this.#createRoles(config, data);
+    this.benchmark = this.#createBenchmark(config, data);
+    grantInvoke(this.function, this.benchmark, 'BENCHMARK_FUNCTION');
 
     this.reconciliations = new Reconciliations(this, 'Reconciliations');
     this.reconciliations.grantSend(this.function);
@@ -60,6 +70,19 @@ export class DeploymentsStack extends Stack {
       },
       targets,
     });
+  }
+
+  #createBenchmark(config: Config, { audit, deployments, notifications, usage }: DataStack): NodeFunction {
+    const fn = new NodeFunction(this, 'Benchmark', { config, name: 'benchmark', memoryMb: ONE_CPU_MB, timeout: BENCHMARK_TIMEOUT });
+    fn.addEnvironment('INSTALLATION', config.name);
+    deployments.grant(fn, 'GetItem', 'PutItem');
+    usage.grant(fn, 'PutItem');
+    audit.grantAdd(fn);
+    notifications.grantAdd(fn);
+    grantInvokeGenerations(fn, config);
+    // The pass of the next minute invokes it again, if the benchmark still waits for that.
+    fn.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: RECONCILE_EVERY });
+    return fn;
   }
 
   #grantData({ audit, deployments, models, notifications, usage, keys, weights }: DataStack): void {

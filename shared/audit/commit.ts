@@ -52,6 +52,9 @@ const entryOf = ({ actor, requestId, ipAddress, nowMs }: Origin, change: Audited
   ip_address: ipAddress,
 });
 
+/** The write that records a change, for a transaction that also has other conditions. */
+export const toRecord = (audit: AuditStore, origin: Origin, change: AuditedChange): Write => audit.toAppend(entryOf(origin, change));
+
 /**
  * Makes a change and records it in the audit log, in one transaction. If an organization may see only a part of a
  * change, the log has several entries for it.
@@ -64,5 +67,5 @@ export const commit = async (
   writes: readonly Write[],
 ): Promise<void> => {
   const changes = [change].flat() as AuditedChange[];
-  return transact(database, [...writes, ...changes.map((each) => audit.toAppend(entryOf(origin, each)))]);
+  return transact(database, [...writes, ...changes.map((each) => toRecord(audit, origin, each))]);
 };

@@ -7,6 +7,7 @@ import type { Write } from '../database/transaction.ts';
 import { Conflict, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
 import { fromStoredCapabilities, toStoredCapabilities } from '../models/stored-capabilities.ts';
+import { BENCHMARK, CURVES } from './benchmark-store.ts';
 import { Deployment, type GpuMeter, inState } from './deployment.ts';
 import { shadowRecordKey } from './shadow-store.ts';
 
@@ -150,13 +151,15 @@ export const createDeploymentStore = (table: RecordTable) => {
     },
 
     /**
-     * Removes what belongs to a deployment that is deleted: its served name, which is then available again, its
-     * waiting list and its comparisons.
+     * Removes what belongs to a deployment that is deleted: its served name, which is then available again, its waiting
+     * list, its comparisons and its benchmarks.
      */
     toClear: ({ id, organization, name, shadows = [] }: Deployment): Write[] => [
       table.toDelete(nameRecordKey(organization, name)),
       table.toDelete({ account: id, record: WAITING }),
       ...shadows.map(({ number }) => table.toDelete(shadowRecordKey(id, number))),
+      table.toDelete({ account: id, record: BENCHMARK }),
+      table.toDelete({ account: id, record: CURVES }),
     ],
   };
 };

@@ -16,6 +16,7 @@ export const prefixes = {
   price: 'price_',
   split: 'spl_',
   deployment: 'dep_',
+  benchmark: 'bench_',
   gpuTime: 'gpu_',
   invoice: 'inv_',
   creditNote: 'cn_',

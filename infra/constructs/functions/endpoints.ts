@@ -1,8 +1,10 @@
 import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { awsTags } from '../../../shared/deployments/names.ts';
 import type { Config } from '../../config/config.ts';
 import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import { acknowledgeWildcards } from './acknowledge-wildcards.ts';
+import { generationArns } from './generation-names.ts';
 import type { NodeFunction } from './node-function.ts';
 
 // Every endpoint and inference component of this account in the configured regions.
@@ -30,6 +32,19 @@ export const grantInvokeEndpoints = (grantee: NodeFunction, config: Config): voi
     resources,
     'Models are registered while the service runs. Only endpoints with the tag can be invoked.',
   );
+};
+
+/** Lets a function invoke what the generations of this installation's deployments have, by their names and tag. */
+export const grantInvokeGenerations = (grantee: NodeFunction, config: Config): void => {
+  const resources = generationArns(grantee, config, 'endpoint', 'inference-component');
+  grantee.addToRolePolicy(
+    new PolicyStatement({
+      actions: ['sagemaker:InvokeEndpoint', 'sagemaker:InvokeEndpointWithResponseStream'],
+      resources,
+      conditions: { StringEquals: { [`aws:ResourceTag/${awsTags.installation}`]: config.name } },
+    }),
+  );
+  acknowledgeWildcards(grantee.role, resources, 'Deployments are created while the service runs.');
 };
 
 /**

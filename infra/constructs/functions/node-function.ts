@@ -30,7 +30,7 @@ const nodeOptions = (memoryMb: number): string => `--max-semi-space-size=16 --ma
 
 // Only some deployments have these functions, or a schedule runs them, or Cognito, at most 120 times a second. What
 // invokes them limits their executions.
-const UNRESERVED = ['audit-copy', 'auth-challenge', 'support', 'telemetry'] as const;
+const UNRESERVED = ['audit-copy', 'auth-challenge', 'benchmark', 'support', 'telemetry'] as const;
 type UnreservedFunction = (typeof UNRESERVED)[number];
 
 const isUnreserved = (name: keyof ReservedConcurrency | UnreservedFunction): name is UnreservedFunction =>

@@ -18,6 +18,7 @@ const [id = '', other = ''] = ids;
 
 const setUp = (failing: readonly string[] = [], stateOf: HandlerDependencies['stateOf'] = async () => 'in_service') => {
   const reconciled: string[] = [];
+  const resumed: string[] = [];
   const sent: { body: string; group: string; deduplicationId: string }[] = [];
   const questions: unknown[] = [];
   let hasTime = true;
@@ -28,6 +29,7 @@ const setUp = (failing: readonly string[] = [], stateOf: HandlerDependencies['st
       reconciled.push(each);
       return 'done';
     },
+    resumeBenchmark: async (each) => void resumed.push(each),
     validate: async (question) => {
       questions.push(question);
       return findings;
@@ -47,6 +49,7 @@ const setUp = (failing: readonly string[] = [], stateOf: HandlerDependencies['st
   return {
     handle,
     reconciled,
+    resumed,
     sent,
     questions,
     findings,
@@ -60,15 +63,15 @@ const record = (messageId: string, deployment: string) => ({ messageId, body: JS
 
 describe('handleEvent makes a pass over a deployment when', () => {
   test('another function invokes it', async () => {
-    const { handle, reconciled } = setUp();
+    const { handle, reconciled, resumed } = setUp();
     await handle({ reconcile: id });
-    expect(reconciled).toEqual([id]);
+    expect([reconciled, resumed]).toEqual([[id], [id]]);
   });
 
   test('its message is due; a message whose pass failed is delivered again', async () => {
-    const { handle, reconciled } = setUp([other]);
+    const { handle, reconciled, resumed } = setUp([other]);
     expect(await handle({ Records: [record('m1', id), record('m2', other)] })).toEqual({ batchItemFailures: [{ itemIdentifier: 'm2' }] });
-    expect(reconciled).toEqual([id]);
+    expect([reconciled, resumed]).toEqual([[id], [id]]);
   });
 
   test('SageMaker reports a change of one of its endpoints, but of no other endpoint', async () => {

@@ -70,6 +70,7 @@ describe('the function that manages deployments', () => {
       ...all('dynamodb', ['GetItem', 'BatchGetItem', 'UpdateItem'], ['Keys']),
       ...all('dynamodb', ['Query'], ['Keys/index/epoch', 'Keys/index/organization']),
       ...all('dynamodb', ['PutItem'], ['Notifications', 'Audit'], inTransactions),
+      ...all('lambda', ['InvokeFunction'], ['Benchmark']),
     ];
     expect(grantsOf(deployments, 'DeploymentsRole').sort(byText)).toEqual(expected.sort(byText));
   });
@@ -229,3 +230,32 @@ test.each([
     });
   },
 );
+
+describe('the function that runs benchmarks', () => {
+  test('can invoke the generations of this installation, and write what it measures', () => {
+    const ofInstallation = { StringEquals: { 'aws:ResourceTag/sluice:installation': 'sluice' } };
+    const targets = [ofGeneration('Endpoint'), ofGeneration('InferenceComponent')];
+    const expected = [
+      ...all('sagemaker', ['InvokeEndpoint', 'InvokeEndpointWithResponseStream'], targets, ofInstallation),
+      ...all('dynamodb', ['GetItem', 'PutItem'], ['Deployments']),
+      ...all('dynamodb', ['PutItem'], ['Usage']),
+      ...all('dynamodb', ['PutItem'], ['Notifications', 'Audit'], inTransactions),
+      ...all('logs', ['CreateLogStream', 'PutLogEvents'], ['BenchmarkLogs']),
+      ...all('xray', ['PutTraceSegments', 'PutTelemetryRecords'], ['*']),
+    ];
+    expect(grantsOf(deployments, 'BenchmarkRole').sort(byText)).toEqual(expected.sort(byText));
+  });
+
+  test('has a CPU of its own and Lambda’s longest time, and is not repeated by Lambda', () => {
+    deployments.hasResourceProperties('AWS::Lambda::Function', {
+      MemorySize: 1_769,
+      Timeout: 900,
+      Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION: 'benchmark', INSTALLATION: 'sluice' }) },
+    });
+    deployments.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
+      FunctionName: { Ref: Match.stringLikeRegexp('^Benchmark') },
+      MaximumRetryAttempts: 0,
+      MaximumEventAgeInSeconds: 60,
+    });
+  });
+});

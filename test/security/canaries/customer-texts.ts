@@ -36,6 +36,8 @@ export const ACTIONS_WITHOUT_TEXTS = [
   'identity_provider.domain_verified',
   'api_key.revoked',
   'api_key.rotated',
+  'benchmark.cancelled',
+  'benchmark.started',
   'credit.expired',
   'credit.expiry_corrected',
   'credit.granted',

@@ -1,0 +1,23 @@
+import { isUnattended } from '../../shared/deployments/benchmark.ts';
+import type { BenchmarkStore } from '../../shared/deployments/benchmark-store.ts';
+import { logError } from '../../shared/logging/log.ts';
+
+interface ResumeDependencies {
+  benchmarks: Pick<BenchmarkStore, 'find'>;
+  /** Invokes the function `benchmark` for a deployment. */
+  invoke: (deployment: string) => Promise<void>;
+  now: () => number;
+}
+
+/**
+ * Has a deployment's benchmark run if no function does: it has just been created, or the function that ran it had no
+ * time left or died. Never throws: the pass of the next minute tries again.
+ */
+export const resumeBenchmark = async ({ benchmarks, invoke, now }: ResumeDependencies, id: string): Promise<void> => {
+  try {
+    const benchmark = await benchmarks.find(id);
+    if (benchmark && isUnattended(benchmark, now())) await invoke(id);
+  } catch (error) {
+    logError('benchmark_not_resumed', error, { deployment: id });
+  }
+};
