@@ -21,6 +21,7 @@ import { originalStacks } from '../../shared/middleware/original-stacks.ts';
 import { queueMessages } from '../../shared/middleware/queue-messages.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
+import { createAdapterFiles } from './adapters/adapter-files.ts';
 import { createClients } from './aws/clients.ts';
 import { createContainerLog } from './aws/container-log.ts';
 import { createSageMaker } from './aws/sagemaker.ts';
@@ -46,7 +47,7 @@ const activity = createActivityStore(database, table);
 const startTimes = createStartTimesStore(database, rows);
 const catalogue = createCatalogueStore(rows);
 const limiters = createLimiterStore(database, keysTable);
-const { sageMaker, autoScaling, logs, s3, serviceQuotas } = createClients();
+const { sageMaker, autoScaling, logs, s3, s3Files, serviceQuotas } = createClients();
 const reconciliations = createReconciliations(createMessageQueue(environmentVariable('RECONCILIATIONS_QUEUE')));
 
 const billingTasks = createBillingTasks(createMessageQueue(environmentVariable('BILLING_QUEUE')));
@@ -56,12 +57,14 @@ const invokeLater = createInvokeLater();
 const benchmarkFunction = environmentVariable('BENCHMARK_FUNCTION');
 const startBenchmark = (id: string): Promise<void> => invokeLater(benchmarkFunction, { benchmark: id });
 
+const weightsBucket = environmentVariable('WEIGHTS_BUCKET');
 const installation = {
   name: environmentVariable('INSTALLATION'),
   endpointTag: environmentVariable('ENDPOINT_TAG'),
   executionRoleArn: environmentVariable('EXECUTION_ROLE_ARN'),
   hubExecutionRoleArn: process.env.HUB_EXECUTION_ROLE_ARN,
   detailedMetrics: process.env.DETAILED_METRICS === 'true',
+  weightsBucket,
 };
 
 const dependencies: Omit<ReconcileDependencies, 'aws'> & { aws: Omit<ReconcileDependencies['aws'], 'hasTime'> } = {
@@ -75,6 +78,7 @@ const dependencies: Omit<ReconcileDependencies, 'aws'> & { aws: Omit<ReconcileDe
     scaling: createScaling(autoScaling),
     log: createContainerLog(logs),
     listTagged: createListTagged(createTaggingCaller()),
+    files: createAdapterFiles(s3Files, weightsBucket),
     installation,
   },
   meterPass: createMeterPass({

@@ -1,5 +1,6 @@
 import { redact } from '../../shared/aws/redact.ts';
-import type { DeploymentReason } from '../../shared/deployments/deployment.ts';
+import type { DeploymentReason } from '../../shared/deployments/reason.ts';
+import type { AdapterRefused } from './adapters/refused.ts';
 import { wordsOf } from './aws/errors.ts';
 import { HubNotAllowed } from './aws/generation-resources.ts';
 
@@ -68,6 +69,31 @@ const REASONS = {
     message: 'A model that was registered by hand already has the name of this deployment.',
     action: 'Delete that model, or create the deployment under another name. Then retry.',
   },
+  adapter_files_missing: {
+    message: 'The adapter’s folder is not complete.',
+    action:
+      'Save the adapter with PEFT as adapter_config.json and adapter_model.safetensors, upload both, then delete it and add it again.',
+  },
+  adapter_too_large: {
+    message: 'The adapter is too large.',
+    action: 'Train it with a lower rank or for fewer modules, then delete it and add it again.',
+  },
+  adapter_invalid: {
+    message: 'The adapter can’t be used.',
+    action: 'Save it with PEFT as a plain LoRA adapter, upload both files, then delete it and add it again.',
+  },
+  adapter_rank_too_high: {
+    message: 'The adapter’s rank is too high for its deployment.',
+    action: 'Raise adapters.max_rank of the deployment, or use an adapter with a lower rank. Then delete it and add it again.',
+  },
+  adapter_not_packed: {
+    message: 'The adapter’s files could not be read and stored within an hour.',
+    action: 'Check that the files no longer change, then delete the adapter and add it again.',
+  },
+  adapter_not_loaded: {
+    message: 'The deployment’s containers could not load the adapter.',
+    action: 'Check that it was trained for this model and that the runtime supports its modules, then delete it and add it again.',
+  },
   credit_low: {
     message: "Your organization's credit lasts for less than an hour of this deployment.",
     action: 'Add credit. Otherwise the deployment is stopped when the credit is used up.',
@@ -127,6 +153,9 @@ export const reasonOfFailure = (words: string | undefined, hasStarted: boolean):
   const code = codeFor(words ?? '', 'failed_on_aws');
   return reasonFor(code === 'image_not_started' && hasStarted ? 'container_failed' : code, words);
 };
+
+/** The reason for which an adapter's files can't be used. */
+export const reasonOfRefusal = ({ code, message }: AdapterRefused): DeploymentReason => ({ ...reasonFor(code), message });
 
 /** The reason of a call that AWS rejected for good. */
 export const reasonOfRejection = (error: unknown): DeploymentReason => {

@@ -4,6 +4,7 @@ import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
 import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/admission/stores/limiter-store.ts';
 import { LIVE_INDEX } from '../../shared/deployments/deployment-store.ts';
+import { ARCHIVES_PREFIX } from '../../shared/deployments/names.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 import type { Config } from '../config/config.ts';
 import { grantInvokeGenerations } from '../constructs/functions/endpoints.ts';
@@ -16,6 +17,11 @@ import { USAGE_LAG } from '../constructs/queues/rollups.ts';
 import type { BillingStack } from './billing-stack.ts';
 import type { DataStack } from './data-stack.ts';
 
+// Files of organizations, and the archives of their adapters.
+const FOLDERS = [prefixes.organization, ARCHIVES_PREFIX + prefixes.organization];
+// CDK's estimate is 150, by which the function's policy would not fit into the 10,240 characters of one. Only one ARN
+// is longer than this; with the longest names, most have about 110.
+const ARN_CHARACTERS = 130;
 const TIMEOUT = Duration.seconds(60);
 // Lambda's maximum: a benchmark measures about ten levels of a minute, and another invocation continues it.
 const BENCHMARK_TIMEOUT = Duration.minutes(15);
@@ -39,6 +45,7 @@ export class DeploymentsStack extends Stack {
 
   constructor(scope: Construct, id: string, { config, data, billing }: { config: Config; data: DataStack; billing: BillingStack }) {
     super(scope, id);
+    this.node.setContext('@aws-cdk/aws-iam.arnSizeEstimate', ARN_CHARACTERS);
     this.function = new NodeFunction(this, 'Deployments', {
       config,
       name: 'deployments',
@@ -95,7 +102,10 @@ export class DeploymentsStack extends Stack {
     // lately.
     keys.grantIndex(this.function, ORGANIZATION_INDEX);
     keys.grantIndex(this.function, EPOCH_INDEX);
-    weights.grantList(this.function, prefixes.organization);
+    weights.grantList(this.function, ...FOLDERS);
+    // It reads the files of adapters and stores them as archives, where organizations can't change them any more.
+    weights.grantUnder(this.function, prefixes.organization, 's3:GetObject');
+    weights.grantUnder(this.function, ARCHIVES_PREFIX, 's3:PutObject', 's3:DeleteObject');
     // Changes of a deployment's state, of which its organization is notified.
     notifications.grantAdd(this.function);
     audit.grantAdd(this.function);
@@ -107,7 +117,7 @@ export class DeploymentsStack extends Stack {
    */
   #createRoles(config: Config, { weights }: DataStack): void {
     const role = new ExecutionRole(this, 'ExecutionRole', { config, variable: 'EXECUTION_ROLE_ARN' });
-    weights.grantReadPrefixes(role.role, prefixes.organization);
+    weights.grantReadPrefixes(role.role, ...FOLDERS);
     role.grantPass(this.function);
     if (!config.deployments.hubModels) return;
     new ExecutionRole(this, 'HubExecutionRole', { config, variable: 'HUB_EXECUTION_ROLE_ARN' }).grantPass(this.function);

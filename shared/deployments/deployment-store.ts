@@ -7,6 +7,7 @@ import type { Write } from '../database/transaction.ts';
 import { Conflict, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
 import { fromStoredCapabilities, toStoredCapabilities } from '../models/stored-capabilities.ts';
+import type { Adapter } from './adapter.ts';
 import { BENCHMARK, CURVES } from './benchmark-store.ts';
 import { Deployment, type GpuMeter, inState } from './deployment.ts';
 import { shadowRecordKey } from './shadow-store.ts';
@@ -39,13 +40,13 @@ export class CreatedMeanwhile extends Error {}
 /** The organization has used this idempotency key. */
 export class KeyUsed extends Error {}
 
-/** The organization has a deployment with this name: 409. */
+/** The organization has a deployment or an adapter with this name: 409. */
 export class DeploymentExists extends Conflict {
   constructor(name: string) {
     super({
       code: 'deployment_exists',
       param: 'name',
-      message: `Your organization already has a deployment named '${name}'. Change that deployment, delete it, or choose another name.`,
+      message: `Your organization already has a deployment or an adapter named '${name}'. Change or delete that one, or choose another name.`,
     });
   }
 }
@@ -70,6 +71,9 @@ export const createDeploymentStore = (table: RecordTable) => {
   };
   const getMany = async (ids: readonly string[]): Promise<Deployment[]> =>
     (ids.length === 0 ? [] : await table.getMany(ids.map(recordKeyOf))).map(ofRow);
+  // Adapters have served names, too. There are a few for each deployment.
+  const namesOf = async (organization: string): Promise<Item[]> =>
+    (await Array.fromAsync(table.all({ account: organization, prefix: NAME }))).filter(({ adapter }) => adapter === undefined);
   return {
     find,
 
@@ -83,7 +87,7 @@ export const createDeploymentStore = (table: RecordTable) => {
       return deployment;
     },
 
-    /** The id of the organization's deployment with a served name. */
+    /** The id of the organization's deployment with a served name, or of that with an adapter of this name. */
     idOf: async (organization: string, name: string): Promise<string | undefined> => {
       const row = await table.get(nameRecordKey(organization, name));
       return row && String(row.id);
@@ -91,8 +95,10 @@ export const createDeploymentStore = (table: RecordTable) => {
 
     /** An organization's deployments, by name. Deleted ones are left out. */
     list: async (organization: string, request: PageRequest): Promise<{ deployments: Deployment[]; hasMore: boolean }> => {
-      const { rows, hasMore } = await table.page({ account: organization, prefix: NAME }, request);
-      return { deployments: await getMany(rows.map(({ id }) => String(id))), hasMore };
+      const { limit, after = '' } = request;
+      const rows = await namesOf(organization);
+      const rest = rows.filter(({ record }) => Buffer.compare(Buffer.from(String(record)), Buffer.from(NAME + after)) > 0);
+      return { deployments: await getMany(rest.slice(0, limit).map(({ id }) => String(id))), hasMore: rest.length > limit };
     },
 
     /**
@@ -107,9 +113,7 @@ export const createDeploymentStore = (table: RecordTable) => {
       const toCheck = row
         ? { ...table.toReplace(recordKey, { version: Number(row.version) }), refused }
         : table.toCreate(recordKey, { version: 1 }, refused);
-      let count = 0;
-      for await (const _ of table.all({ account: organization, prefix: NAME })) count += 1;
-      return { count, toCheck };
+      return { count: (await namesOf(organization)).length, toCheck };
     },
 
     /** The id of the deployment that the organization created with an idempotency key. */
@@ -129,6 +133,13 @@ export const createDeploymentStore = (table: RecordTable) => {
       ),
       table.toCreate(recordKeyOf(deployment.id), itemOf(deployment), () => new Error(`${deployment.id} already exists.`)),
     ],
+
+    /** Takes the served name of an adapter, which no deployment and no other adapter of the organization can have. */
+    toTakeName: ({ organization, id }: Deployment, adapter: Pick<Adapter, 'id' | 'name'>): Write =>
+      table.toCreate(nameRecordKey(organization, adapter.name), { id, adapter: adapter.id }, () => new DeploymentExists(adapter.name)),
+
+    /** Makes the served name of an adapter available again. */
+    toFreeName: ({ organization }: Deployment, { name }: Pick<Adapter, 'name'>): Write => table.toDelete(nameRecordKey(organization, name)),
 
     /** Replaces the row that was read: 412 if another write came first. */
     toReplace: (deployment: Deployment): Write => table.toReplace(recordKeyOf(deployment.id), itemOf(deployment)),

@@ -11,6 +11,8 @@ import {
   TokenizerFiles,
   Tokens,
 } from '../models/model.ts';
+import { Adapter, AdapterSupport, MAX_ADAPTERS } from './adapter.ts';
+import { DeploymentReason } from './reason.ts';
 import { MAX_WINDOWS, ScheduleWindow } from './schedule.ts';
 import { MAX_SHADOWS, Shadow } from './shadow.ts';
 import { DeploymentState } from './state.ts';
@@ -19,16 +21,6 @@ const UnixMs = z.int().min(0);
 
 // DynamoDB returns a number, or a bigint if a number would not be exact.
 const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
-
-/** Why a deployment failed, or can't do what its owner wants. `aws` is AWS's message, without ids, ARNs and links. */
-export const DeploymentReason = z.object({
-  /** Such as `insufficient_capacity`: see `functions/deployments/reasons.ts`. */
-  code: z.string(),
-  message: z.string(),
-  action: z.string(),
-  aws: z.string().optional(),
-});
-export type DeploymentReason = z.infer<typeof DeploymentReason>;
 
 // A copy of an entry of the catalogue when the generation was made, so that a change of the catalogue changes nothing.
 const GenerationRuntime = z.object({
@@ -57,6 +49,8 @@ export const Generation = z.object({
   accelerators: z.int().min(1),
   /** The container's variables that the owner set. */
   environment: z.record(z.string(), z.string()),
+  /** Absent: its containers load no adapters. */
+  adapters: AdapterSupport.optional(),
   created_at: UnixMs,
   /**
    * `creating`: not yet in service. `ready`: has been in service. `failed`: gets no traffic and is removed.
@@ -207,6 +201,8 @@ export const Deployment = z.object({
   traffic_percent: z.int().min(0).max(100),
   /** Its comparisons of a next generation with the one that serves, oldest first. Only the newest can be open. */
   shadows: z.array(Shadow).max(MAX_SHADOWS).optional(),
+  /** LoRA adapters, oldest first. Absent: none. */
+  adapters: z.array(Adapter).max(MAX_ADAPTERS).optional(),
   /** The shared model that an admin made of it. */
   published_as: z.string().optional(),
   /** A hash of the request that created it: the same request again returns this deployment. */

@@ -13,6 +13,27 @@ export const awsNameOf = (installation: string, deploymentId: string, generation
 export const awsPrefixOf = (installation: string, deploymentId: string): string =>
   `${installation}-${deploymentId.slice(prefixes.deployment.length)}-g`;
 
+/**
+ * The name on AWS of an adapter's inference component on the endpoint of a generation.
+ * @param base the generation's name
+ */
+export const adapterNameOf = (base: string, adapterId: string): string => `${base}-${adapterId.slice(prefixes.adapter.length)}`;
+
+/** The prefix of the keys of a deployment's archives in the bucket of weights. Organizations can't write there. */
+export const archivePrefixOf = (organization: string, deploymentId: string): string => `${archivesOf(organization)}${deploymentId}/`;
+
+/** The keys of all archives in the bucket of weights begin like this. */
+export const ARCHIVES_PREFIX = 'adapters/';
+
+/** The prefix of the keys of an organization's archives. */
+export const archivesOf = (organization: string): string => `${ARCHIVES_PREFIX}${organization}/`;
+
+const ARCHIVE = '.tar.gz';
+
+/** The key of the archive with an adapter's files, which SageMaker loads. */
+export const archiveKeyOf = (organization: string, deploymentId: string, adapterId: string): string =>
+  `${archivePrefixOf(organization, deploymentId)}${adapterId}${ARCHIVE}`;
+
 const AWS_NAME = /^.+-([0-9A-Za-z]{18})-g\d+$/;
 
 /** An endpoint with this name can belong to a deployment; one that someone created by hand could be named alike. */

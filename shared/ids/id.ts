@@ -17,6 +17,7 @@ export const prefixes = {
   split: 'spl_',
   deployment: 'dep_',
   benchmark: 'bench_',
+  adapter: 'lora_',
   gpuTime: 'gpu_',
   invoice: 'inv_',
   creditNote: 'cn_',

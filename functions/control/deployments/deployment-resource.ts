@@ -1,11 +1,6 @@
 import * as z from 'zod';
-import {
-  type Deployment,
-  type DeploymentReason,
-  type Generation,
-  InstancePhase,
-  Progress,
-} from '../../../shared/deployments/deployment.ts';
+import { type Deployment, type Generation, InstancePhase, Progress } from '../../../shared/deployments/deployment.ts';
+import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
 import { ScheduleWindow, type WindowTime, windowsAt } from '../../../shared/deployments/schedule.ts';
 import { expectedEnd, predictStart, wakeOf } from '../../../shared/deployments/start-times.ts';
 import { DeploymentState } from '../../../shared/deployments/state.ts';

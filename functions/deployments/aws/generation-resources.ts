@@ -7,8 +7,16 @@ import type {
   ProductionVariantInstanceType,
   Tag,
 } from '@aws-sdk/client-sagemaker';
+import { type Adapter, MAX_ADAPTERS } from '../../../shared/deployments/adapter.ts';
 import { type Deployment, type Generation, leastCopies, MAX_COPIES } from '../../../shared/deployments/deployment.ts';
-import { awsNameOf, awsTags, MAX_TAG_KEY_CHARACTERS, OWNERS_TAG_PREFIX } from '../../../shared/deployments/names.ts';
+import {
+  adapterNameOf,
+  archiveKeyOf,
+  awsNameOf,
+  awsTags,
+  MAX_TAG_KEY_CHARACTERS,
+  OWNERS_TAG_PREFIX,
+} from '../../../shared/deployments/names.ts';
 
 /** The settings that all deployments of an installation share. */
 export interface Installation {
@@ -25,6 +33,8 @@ export interface Installation {
   hubExecutionRoleArn?: string | undefined;
   /** True if SageMaker publishes detailed metrics of containers, GPUs and hosts, which cost extra. */
   detailedMetrics: boolean;
+  /** The bucket with weights, and with the archives of adapters. */
+  weightsBucket: string;
 }
 
 /** The deployer no longer allows models of the Hugging Face Hub. */
@@ -65,6 +75,19 @@ const tagsOf = ({ name, endpointTag }: Installation, { id, organization, tags }:
   return Object.entries({ ...ownersTags(tags), [endpointTag]: 'true', ...own }).map(([Key, Value]) => ({ Key, Value }));
 };
 
+// Without the last one, vLLM has no route by which SageMaker loads adapters. All of them are kept in memory, so that
+// those that aren't on the accelerators get there at once.
+const adapterVariables = ({ adapters }: Generation): Record<string, string> =>
+  adapters
+    ? {
+        SM_VLLM_ENABLE_LORA: 'true',
+        SM_VLLM_MAX_LORA_RANK: String(adapters.max_rank),
+        SM_VLLM_MAX_LORAS: String(adapters.max_loaded),
+        SM_VLLM_MAX_CPU_LORAS: String(MAX_ADAPTERS),
+        VLLM_ALLOW_RUNTIME_LORA_UPDATING: 'True',
+      }
+    : {};
+
 // Text Embeddings Inference has a variable of its own for the model, and finds the task in its files. By default, vLLM
 // generates text.
 const modelVariables = ({ name, serving }: Deployment, generation: Generation): Record<string, string> => {
@@ -74,6 +97,7 @@ const modelVariables = ({ name, serving }: Deployment, generation: Generation): 
     SM_VLLM_MODEL: model,
     SM_VLLM_SERVED_MODEL_NAME: name,
     ...(serving.task !== 'generate' && { SM_VLLM_RUNNER: 'pooling' }),
+    ...adapterVariables(generation),
   };
 };
 
@@ -161,5 +185,26 @@ export const resourcesOf = (installation: Installation, deployment: Deployment, 
       RuntimeConfig: { CopyCount: leastCopies(deployment) },
       Tags,
     },
+  };
+};
+
+/**
+ * The input of the call that creates an adapter's component on a generation's endpoint. It has no hardware of its own,
+ * and is loaded by the containers of the generation's own component. It loads an archive that its owner can't write.
+ */
+export const adapterResource = (
+  installation: Installation,
+  deployment: Deployment,
+  generation: number,
+  { id }: Pick<Adapter, 'id'>,
+): CreateInferenceComponentInput => {
+  const base = awsNameOf(installation.name, deployment.id, generation);
+  const ArtifactUrl = `s3://${installation.weightsBucket}/${archiveKeyOf(deployment.organization, deployment.id, id)}`;
+  return {
+    InferenceComponentName: adapterNameOf(base, id),
+    EndpointName: base,
+    VariantName: VARIANT,
+    Specification: { BaseInferenceComponentName: base, Container: { ArtifactUrl } },
+    Tags: tagsOf(installation, deployment),
   };
 };

@@ -2,6 +2,7 @@ import {
   CreateEndpointCommand,
   CreateEndpointConfigCommand,
   CreateInferenceComponentCommand,
+  type CreateInferenceComponentInput,
   CreateModelCommand,
   DeleteEndpointCommand,
   DeleteEndpointConfigCommand,
@@ -45,21 +46,31 @@ export interface DescribedComponent {
 const PAGE_SIZE = 100;
 const MAX_LISTED_PAGES = 10;
 
-interface Page {
-  names: readonly (string | undefined)[];
+interface Page<Listed> {
+  found: readonly Listed[];
   next: string | undefined;
 }
 
-const allNames = async (page: (token: string | undefined) => Promise<Page>): Promise<string[]> => {
-  const described: string[] = [];
+const allOf = async <Listed>(page: (token: string | undefined) => Promise<Page<Listed>>): Promise<Listed[]> => {
+  const listed: Listed[] = [];
   let token: string | undefined;
   for (let pages = 0; pages < MAX_LISTED_PAGES; pages++) {
-    const { names, next } = await page(token);
-    described.push(...names.filter((name) => name !== undefined));
+    const { found, next } = await page(token);
+    listed.push(...found);
     token = next;
-    if (token === undefined) return described;
+    if (token === undefined) return listed;
   }
   throw new Error(`A list of SageMaker has more than ${MAX_LISTED_PAGES} pages.`);
+};
+
+const allNames = async (
+  page: (token: string | undefined) => Promise<{ names: readonly (string | undefined)[]; next: string | undefined }>,
+): Promise<string[]> => {
+  const names = await allOf(async (token) => {
+    const { names: found, next } = await page(token);
+    return { found, next };
+  });
+  return names.filter((name) => name !== undefined);
 };
 
 const orNone = async <Described>(described: Promise<Described>): Promise<Described | undefined> => {
@@ -77,6 +88,13 @@ const instancesOf = ({ ProductionVariants = [] }: DescribeEndpointCommandOutput)
       ? InstancePools.map((pool) => ({ instance_type: pool.InstanceType as string | undefined, instances: pool.CurrentInstanceCount ?? 0 }))
       : [{ instances: CurrentInstanceCount }],
   ).filter(({ instances }) => instances > 0);
+
+/** An inference component of an endpoint, as it is listed. */
+export interface ListedComponent {
+  name: string;
+  /** SageMaker's `InferenceComponentStatus`. */
+  status: string;
+}
 
 /** Calls SageMaker's control API for deployments. No other code does. */
 export const createSageMaker = (client: SageMakerClient) => ({
@@ -123,6 +141,8 @@ export const createSageMaker = (client: SageMakerClient) => ({
       new UpdateInferenceComponentRuntimeConfigCommand({ InferenceComponentName: name, DesiredRuntimeConfig: { CopyCount: copies } }),
     )),
 
+  createAdapter: async (adapter: CreateInferenceComponentInput): Promise<void> =>
+    void (await client.send(new CreateInferenceComponentCommand(adapter))),
   deleteComponent: async (name: string): Promise<void> =>
     void (await client.send(new DeleteInferenceComponentCommand({ InferenceComponentName: name }))),
   deleteEndpoint: async (name: string): Promise<void> => void (await client.send(new DeleteEndpointCommand({ EndpointName: name }))),
@@ -130,12 +150,16 @@ export const createSageMaker = (client: SageMakerClient) => ({
     void (await client.send(new DeleteEndpointConfigCommand({ EndpointConfigName: name }))),
   deleteModel: async (name: string): Promise<void> => void (await client.send(new DeleteModelCommand({ ModelName: name }))),
 
-  /** The names of the components on an endpoint, even if it no longer exists. */
-  listComponentsOn: async (endpoint: string): Promise<string[]> => {
-    const listed = allNames(async (NextToken) => {
+  /** The components on an endpoint, even if it no longer exists. */
+  listComponentsOn: async (endpoint: string): Promise<ListedComponent[]> => {
+    const listed = allOf(async (NextToken) => {
       const input = { EndpointNameEquals: endpoint, MaxResults: PAGE_SIZE, NextToken };
       const { InferenceComponents = [], NextToken: next } = await client.send(new ListInferenceComponentsCommand(input));
-      return { names: InferenceComponents.map(({ InferenceComponentName }) => InferenceComponentName), next };
+      const found = InferenceComponents.map(({ InferenceComponentName: name = '', InferenceComponentStatus: status = 'Unknown' }) => ({
+        name,
+        status,
+      }));
+      return { found, next };
     });
     return (await orNone(listed)) ?? [];
   },

@@ -1,4 +1,5 @@
-import { type Deployment, type DeploymentReason, type Generation, isActive } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, type Generation, isActive } from '../../../shared/deployments/deployment.ts';
+import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
 import { reasonFor, reasonOfFailure } from '../reasons.ts';
 import { isEmpty, NOTHING, type Observed, type ObservedGeneration } from './observe.ts';
 

@@ -1,5 +1,6 @@
+import type { Adapter } from '../../../shared/deployments/adapter.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
-import { awsNameOf } from '../../../shared/deployments/names.ts';
+import { adapterNameOf, awsNameOf } from '../../../shared/deployments/names.ts';
 import { openShadow } from '../../../shared/deployments/shadow.ts';
 import { SERVING } from '../../../shared/deployments/state.ts';
 import { idLike } from '../../../shared/ids/id.ts';
@@ -19,6 +20,37 @@ const targetsOf = (installation: string, deployment: Deployment): [Target, ...Ta
   const [first = { generation: deployment.generations[0], percent: 1 }, ...others] = trafficOf(deployment);
   const target = ({ generation, percent }: typeof first): Target => targetOf(installation, deployment, generation?.number ?? 1, percent);
   return [target(first), ...others.map(target)];
+};
+
+/** The generations that have loaded an adapter and get requests, with their shares. */
+export type AdapterTraffic = (adapterId: string) => ReturnType<typeof trafficOf>;
+
+/**
+ * The inventory's row of an adapter, in the pool of its deployment's organization: its deployment is woken by it and
+ * counts its requests. Only SageMaker's name of the adapter is sent to the container.
+ */
+export const adapterModelOf = (
+  installation: string,
+  deployment: Deployment,
+  { id, name, created_at }: Adapter,
+  traffic: AdapterTraffic,
+): Omit<Model, 'version'> => {
+  const base = modelOf(installation, deployment);
+  const loaded = traffic(id);
+  const [first = { generation: deployment.generations[0], percent: 1 }, ...others] = loaded;
+  const target = ({ generation, percent }: typeof first): Target => {
+    const endpoint = awsNameOf(installation, deployment.id, generation?.number ?? 1);
+    const component = adapterNameOf(endpoint, id);
+    return { endpoint, component, container_model: component, weight: percent };
+  };
+  return {
+    ...base,
+    name,
+    created: Math.floor(created_at / MS_PER_SECOND),
+    targets: [target(first), ...others.map(target)],
+    deployment: { id: deployment.id, is_ready: base.deployment?.is_ready === true && loaded.length > 0 },
+    prices: [{ version: idLike('price', id), effective_at: created_at, prompt_nanos: 0, completion_nanos: 0 }],
+  };
 };
 
 /** A deployment's targets for requests, and whether a copy is ready. */

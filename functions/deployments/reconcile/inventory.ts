@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Write } from '../../../shared/database/transaction.ts';
+import { isServed } from '../../../shared/deployments/adapter.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { modelOf, routingOf } from './inventory-row.ts';
+import { type AdapterTraffic, adapterModelOf, modelOf, routingOf } from './inventory-row.ts';
 
 type ModelRows = Pick<ModelStore, 'get' | 'toCreate' | 'toReplace' | 'toDelete' | 'toRetire' | 'retiredPrices'>;
 
@@ -13,25 +14,63 @@ export interface InventoryRows {
   own?: Model | undefined;
   /** The shared model, if an admin published the deployment. */
   shared?: Model | undefined;
+  /** The rows with the names of its adapters, by name. */
+  adapters: ReadonlyMap<string, Model>;
 }
 
-export const readInventory = async (models: ModelRows, { organization, name, published_as }: Deployment): Promise<InventoryRows> => {
-  const [own, shared] = await Promise.all([
+export const readInventory = async (
+  models: ModelRows,
+  { organization, name, published_as, adapters = [] }: Deployment,
+): Promise<InventoryRows> => {
+  const [own, shared, ...found] = await Promise.all([
     models.get(organization, name),
     published_as === undefined ? undefined : models.get(SERVERLESS_POOL, published_as),
+    ...adapters.map((adapter) => models.get(organization, adapter.name)),
   ]);
-  return { own, shared };
+  return { own, shared, adapters: new Map(found.filter((row) => row !== undefined).map((row) => [row.name, row])) };
 };
 
 /** True if another model has the deployment's name. */
 export const isNameInUse = ({ id }: Deployment, { own }: InventoryRows): boolean => own !== undefined && own.deployment?.id !== id;
 
+/** The names of a deployment's adapters that other models have, too. */
+export const namesInUse = ({ id }: Deployment, { adapters }: Pick<InventoryRows, 'adapters'>): string[] =>
+  [...adapters.values()].filter(({ deployment }) => deployment?.id !== id).map(({ name }) => name);
+
 const isEqual = (one: Model, other: Model): boolean => isDeepStrictEqual(Model.parse(one), Model.parse(other));
 
+// Adapters that aren't served have no row.
+const toUpdateAdapters = (
+  models: ModelRows,
+  installation: string,
+  next: Deployment,
+  { adapters: rows }: InventoryRows,
+  traffic: AdapterTraffic,
+): Write[] => {
+  const served = (next.adapters ?? []).filter(isServed);
+  const ofOthers = namesInUse(next, { adapters: rows });
+  const changes = served.flatMap((adapter): Write[] => {
+    const row = rows.get(adapter.name);
+    if (ofOthers.includes(adapter.name)) return [];
+    const wanted = Model.parse({ ...adapterModelOf(installation, next, adapter, traffic), version: row?.version ?? 1 });
+    if (!row) return [models.toCreate(next.organization, wanted)];
+    return isEqual(wanted, row) ? [] : [models.toReplace(next.organization, wanted)];
+  });
+  const names = new Set([...ofOthers, ...served.map(({ name }) => name)]);
+  return [...changes, ...[...rows.values()].filter(({ name }) => !names.has(name)).map((row) => models.toDelete(next.organization, row))];
+};
+
 /** The writes that update the inventory to match a deployment; none if it matches. */
-export const toUpdateInventory = (models: ModelRows, installation: string, next: Deployment, { own, shared }: InventoryRows): Write[] => {
+export const toUpdateInventory = (
+  models: ModelRows,
+  installation: string,
+  next: Deployment,
+  rows: InventoryRows,
+  traffic: AdapterTraffic,
+): Write[] => {
+  const { own, shared } = rows;
   const { organization, id } = next;
-  const writes: Write[] = [];
+  const writes = toUpdateAdapters(models, installation, next, rows, traffic);
   const isShared = shared?.deployment?.id === id;
   if (isShared) {
     const changed = { ...shared, ...routingOf(installation, next) };
@@ -48,9 +87,14 @@ export const toUpdateInventory = (models: ModelRows, installation: string, next:
  * The writes that remove a deleted deployment from the inventory. The prices of the shared model stay, because usage
  * events refer to them.
  */
-export const toRemoveFromInventory = async (models: ModelRows, next: Deployment, { own, shared }: InventoryRows): Promise<Write[]> => {
+export const toRemoveFromInventory = async (
+  models: ModelRows,
+  next: Deployment,
+  { own, shared, adapters }: InventoryRows,
+): Promise<Write[]> => {
   const { organization, id } = next;
-  const writes: Write[] = own?.deployment?.id === id ? [models.toDelete(organization, own)] : [];
+  const rows = [own, ...adapters.values()].filter((row) => row?.deployment?.id === id) as Model[];
+  const writes = rows.map((row) => models.toDelete(organization, row));
   if (shared?.deployment?.id !== id) return writes;
   const retired = await models.retiredPrices(SERVERLESS_POOL, shared.name);
   return [

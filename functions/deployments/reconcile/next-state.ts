@@ -1,11 +1,5 @@
-import {
-  type Deployment,
-  type DeploymentReason,
-  inState,
-  isActive,
-  MAX_STARTS,
-  type Start,
-} from '../../../shared/deployments/deployment.ts';
+import { type Deployment, inState, isActive, MAX_STARTS, type Start } from '../../../shared/deployments/deployment.ts';
+import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
 import { ASLEEP, type DeploymentState, SERVING } from '../../../shared/deployments/state.ts';
 import { reasonFor } from '../reasons.ts';
 import { startedAt } from './generations.ts';

@@ -1,8 +1,9 @@
 import type { Deployment, Generation } from '../../../shared/deployments/deployment.ts';
-import { awsNameOf, awsPrefixOf } from '../../../shared/deployments/names.ts';
+import { archivePrefixOf, awsNameOf, awsPrefixOf } from '../../../shared/deployments/names.ts';
 import { logError } from '../../../shared/logging/log.ts';
+import type { AdapterFiles } from '../adapters/adapter-files.ts';
 import type { ContainerLog } from '../aws/container-log.ts';
-import type { DescribedComponent, DescribedEndpoint, SageMaker } from '../aws/sagemaker.ts';
+import type { DescribedComponent, DescribedEndpoint, ListedComponent, SageMaker } from '../aws/sagemaker.ts';
 import type { DescribedScaling, Scaling } from '../aws/scaling.ts';
 import type { ListTagged } from '../aws/tagged-resources.ts';
 import { readStartLog, type StartLog } from './crash-loop.ts';
@@ -13,8 +14,8 @@ export interface ObservedGeneration {
   hasConfig: boolean;
   endpoint?: DescribedEndpoint;
   component?: DescribedComponent;
-  /** Other components on its endpoint. */
-  adapters: readonly string[];
+  /** Other components on its endpoint; read only if it can have some. */
+  adapters: readonly ListedComponent[];
   scaling?: DescribedScaling;
   /** Read only while copies are starting or after they failed; absent if it can't be read. */
   log?: StartLog;
@@ -23,6 +24,8 @@ export interface ObservedGeneration {
 /** The parts of a deployment that exist on AWS. */
 export interface Observed {
   generations: ReadonlyMap<number, ObservedGeneration>;
+  /** The keys of its archives; read only if it can have some. */
+  archives: readonly string[];
   /** Names found by prefix and by tag. Read only if the deployment is to be deleted. */
   listed?: readonly string[];
 }
@@ -32,6 +35,7 @@ export interface AwsReader {
   scaling: Scaling;
   log: ContainerLog;
   listTagged: ListTagged;
+  files: Pick<AdapterFiles, 'list'>;
   /** The prefix of this installation's names. */
   installation: string;
 }
@@ -75,7 +79,7 @@ const observeGeneration = async (aws: AwsReader, deployment: Deployment, number:
     aws.sageMaker.describeEndpoint(name),
     aws.sageMaker.describeComponent(name),
     aws.scaling.describe(name),
-    leaves ? aws.sageMaker.listComponentsOn(name) : [],
+    leaves || generation?.adapters ? aws.sageMaker.listComponentsOn(name) : [],
   ]);
   const log = leaves || !generation ? undefined : await readLog(aws, name, deployment, generation, component);
   return {
@@ -83,7 +87,7 @@ const observeGeneration = async (aws: AwsReader, deployment: Deployment, number:
     hasConfig,
     ...(endpoint && { endpoint }),
     ...(component && { component }),
-    adapters: components.filter((other) => other !== name),
+    adapters: components.filter((other) => other.name !== name),
     ...(scaling && { scaling }),
     ...(log && { log }),
   };
@@ -92,7 +96,9 @@ const observeGeneration = async (aws: AwsReader, deployment: Deployment, number:
 const numberOf = (prefix: string, name: string): number | undefined => {
   // SageMaker ignores the case of names, and writes ARNs in lower case.
   const rest = name.toLowerCase().startsWith(prefix.toLowerCase()) ? name.slice(prefix.length) : '';
-  return /^[1-9]\d{0,8}$/.test(rest) ? Number(rest) : undefined;
+  // The name of an adapter has more behind the number.
+  const [, number] = /^([1-9]\d{0,8})(?:-.*)?$/.exec(rest) ?? [];
+  return number === undefined ? undefined : Number(number);
 };
 
 /** Reads everything that a deployment has on AWS. @throws the SDK's errors */
@@ -108,6 +114,11 @@ export const observe = async (aws: AwsReader, deployment: Deployment): Promise<O
       if (number !== undefined) numbers.add(number);
     }
   }
-  const found = await Promise.all([...numbers].map(async (number) => [number, await observeGeneration(aws, deployment, number)] as const));
-  return { generations: new Map(found), ...(listed && { listed }) };
+  const { organization, id, adapters = [], wanted } = deployment;
+  const hasArchives = adapters.length > 0 || wanted === 'deleted';
+  const [archives, ...found] = await Promise.all([
+    hasArchives ? aws.files.list(archivePrefixOf(organization, id)) : [],
+    ...[...numbers].map(async (number) => [number, await observeGeneration(aws, deployment, number)] as const),
+  ]);
+  return { generations: new Map(found), archives, ...(listed && { listed }) };
 };

@@ -1,8 +1,10 @@
-import type { Deployment, DeploymentReason } from '../../../shared/deployments/deployment.ts';
-import { awsNameOf } from '../../../shared/deployments/names.ts';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { adapterNameOf, awsNameOf } from '../../../shared/deployments/names.ts';
+import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
 import { logError } from '../../../shared/logging/log.ts';
+import type { AdapterFiles } from '../adapters/adapter-files.ts';
 import { isBusy, isRetryable, lacksPart } from '../aws/errors.ts';
-import { type Installation, resourcesOf } from '../aws/generation-resources.ts';
+import { adapterResource, type Installation, resourcesOf } from '../aws/generation-resources.ts';
 import type { SageMaker } from '../aws/sagemaker.ts';
 import type { Scaling } from '../aws/scaling.ts';
 import { reasonOfRejection } from '../reasons.ts';
@@ -12,6 +14,7 @@ export interface AwsWriter {
   sageMaker: SageMaker;
   scaling: Scaling;
   installation: Installation;
+  files: AdapterFiles;
   /** False if there is no time for another call. */
   hasTime: () => boolean;
 }
@@ -22,7 +25,11 @@ export interface Rejection {
   reason: DeploymentReason;
 }
 
-const execute = async ({ sageMaker, scaling, installation }: AwsWriter, deployment: Deployment, call: SageMakerCall): Promise<void> => {
+const execute = async (
+  { sageMaker, scaling, files, installation }: AwsWriter,
+  deployment: Deployment,
+  call: SageMakerCall,
+): Promise<void> => {
   const name = awsNameOf(installation.name, deployment.id, call.generation);
   const resources = () => {
     const generation = deployment.generations.find(({ number }) => number === call.generation);
@@ -46,8 +53,12 @@ const execute = async ({ sageMaker, scaling, installation }: AwsWriter, deployme
       return scaling.putPolicy(name, call.requestsPerCopy);
     case 'deregister_scaling':
       return scaling.deregister(name);
+    case 'create_adapter':
+      return sageMaker.createAdapter(adapterResource(installation, deployment, call.generation, { id: call.adapter }));
     case 'delete_adapter':
-      return sageMaker.deleteComponent(call.adapter);
+      return sageMaker.deleteComponent(call.component);
+    case 'delete_archive':
+      return files.remove(call.key);
     case 'delete_component':
       return sageMaker.deleteComponent(name);
     case 'delete_endpoint':
@@ -59,7 +70,11 @@ const execute = async ({ sageMaker, scaling, installation }: AwsWriter, deployme
   }
 };
 
-const isDone = async ({ sageMaker, scaling, installation }: AwsWriter, deployment: Deployment, call: SageMakerCall): Promise<boolean> => {
+const isDone = async (
+  { sageMaker, scaling, files, installation }: AwsWriter,
+  deployment: Deployment,
+  call: SageMakerCall,
+): Promise<boolean> => {
   const name = awsNameOf(installation.name, deployment.id, call.generation);
   switch (call.kind) {
     case 'create_model':
@@ -77,8 +92,12 @@ const isDone = async ({ sageMaker, scaling, installation }: AwsWriter, deploymen
       return false;
     case 'deregister_scaling':
       return (await scaling.describe(name)) === undefined;
+    case 'create_adapter':
+      return (await sageMaker.describeComponent(adapterNameOf(name, call.adapter))) !== undefined;
     case 'delete_adapter':
-      return (await sageMaker.describeComponent(call.adapter)) === undefined;
+      return (await sageMaker.describeComponent(call.component)) === undefined;
+    case 'delete_archive':
+      return !(await files.list(call.key)).includes(call.key);
     case 'delete_component':
       return (await sageMaker.describeComponent(name)) === undefined;
     case 'delete_endpoint':
@@ -100,7 +119,8 @@ const makeCall = async (aws: AwsWriter, deployment: Deployment, call: SageMakerC
   } catch (error) {
     const facts = { deployment: deployment.id, generation: call.generation, call: call.kind };
     // The next pass finds or recreates a missing prerequisite.
-    if (isRetryable(error) || isBusy(error) || (CREATIONS.has(call.kind) && lacksPart(error))) {
+    const canLackPart = CREATIONS.has(call.kind) || call.kind === 'create_adapter';
+    if (isRetryable(error) || isBusy(error) || (canLackPart && lacksPart(error))) {
       logError('aws_call_delayed', error, facts);
       return 'again';
     }

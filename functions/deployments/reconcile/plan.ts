@@ -1,13 +1,8 @@
-import {
-  type Deployment,
-  type DeploymentReason,
-  inState,
-  isActive,
-  NO_PROGRESS,
-  type Start,
-} from '../../../shared/deployments/deployment.ts';
+import { type Deployment, inState, isActive, NO_PROGRESS, type Start } from '../../../shared/deployments/deployment.ts';
+import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
 import { ASLEEP } from '../../../shared/deployments/state.ts';
 import { reasonFor } from '../reasons.ts';
+import { archiveDeletions, withAdapters } from './adapters.ts';
 import type { SageMakerCall } from './calls.ts';
 import { followShadow } from './follow-shadow.ts';
 import { failed, LATE_CALL_MS, runningGenerations, stoppedGenerations } from './generations.ts';
@@ -21,6 +16,8 @@ export interface PassInput {
   use: Use;
   /** True if another model has the deployment's name. */
   isNameInUse: boolean;
+  /** Names of its adapters that other models have, too. */
+  namesInUse: readonly string[];
   isCreditLow: boolean;
   /** True if the budget of its comparison is used up. */
   isShadowUsedUp: boolean;
@@ -58,7 +55,8 @@ const planRunning = (deployment: Deployment, input: PassInput): Plan => {
   const generations = isNameInUse
     ? deployment.generations.map((other) => (isActive(other) ? failed(other, reasonFor('name_in_use'), nowMs) : other))
     : runningGenerations(deployment, observed, nowMs);
-  const { deployment: running, started } = nextState(deployment, { ...rest, generations }, input);
+  const { deployment: stated, started } = nextState(deployment, { ...rest, generations }, input);
+  const running = withAdapters(stated, input);
   const isAsleep = ASLEEP.includes(running.state);
   const calls = generations.flatMap((generation) => {
     const { number, status, ended_at = nowMs } = generation;
@@ -66,15 +64,18 @@ const planRunning = (deployment: Deployment, input: PassInput): Plan => {
     if (isActive(generation)) return stepsUp(running, number, existing, isAsleep);
     return status === 'retired' && nowMs - ended_at < REPLACED_MS ? [] : stepsDown(number, existing);
   });
-  return { next: withEmptySince(running, deployment, observed, nowMs), calls, started };
+  const all = [...calls, ...archiveDeletions(running, observed)];
+  return { next: withEmptySince(running, deployment, observed, nowMs), calls: all, started };
 };
 
-const isNothingLeft = ({ generations, listed = [] }: Observed): boolean => listed.length === 0 && [...generations.values()].every(isEmpty);
+// A stopped deployment keeps the archives of its adapters.
+const isNothingLeft = ({ wanted }: Deployment, { generations, listed = [], archives }: Observed): boolean =>
+  listed.length === 0 && [...generations.values()].every(isEmpty) && (wanted !== 'deleted' || archives.length === 0);
 
 const withEmptySince = (next: Deployment, before: Deployment, observed: Observed, nowMs: number): Deployment => {
   if (next.generations.some(isActive) && next.wanted === 'running') return next;
   const { empty_since: _, ...rest } = next;
-  if (!isNothingLeft(observed)) return rest;
+  if (!isNothingLeft(next, observed)) return rest;
   // An observation from before this state is no proof, because something could have been created since.
   const { empty_since = 0, state, state_since } = before;
   return { ...rest, empty_since: next.state === state && empty_since >= state_since ? empty_since : nowMs };
@@ -87,12 +88,16 @@ const withEmptySince = (next: Deployment, before: Deployment, observed: Observed
 export const isProvenEmpty = ({ empty_since = 0, state_since }: Deployment, nowMs: number): boolean =>
   empty_since >= state_since && nowMs - empty_since > LATE_CALL_MS;
 
-const planRemoval = (deployment: Deployment, { observed, nowMs }: PassInput): Plan => {
+const withoutAdapters = ({ adapters: _, ...deployment }: Deployment): Deployment => deployment;
+
+const planRemoval = (deployment: Deployment, input: PassInput): Plan => {
+  const { observed, nowMs } = input;
   const { wake: _, ...rest } = deployment;
   const generations = stoppedGenerations(deployment, observed, nowMs);
-  const removing: Deployment = { ...rest, generations, progress: NO_PROGRESS };
-  const calls = [...observed.generations].flatMap(([number, existing]) => stepsDown(number, existing));
-  const isEmptyNow = isNothingLeft(observed);
+  const removing = withAdapters({ ...rest, generations, progress: NO_PROGRESS }, input);
+  const removals = [...observed.generations].flatMap(([number, existing]) => stepsDown(number, existing));
+  const calls = [...removals, ...archiveDeletions(removing, observed)];
+  const isEmptyNow = isNothingLeft(deployment, observed);
   const isBlocked = !isEmptyNow && nowMs - deployment.state_since > SLOW_REMOVAL_MS;
   const kept: DeploymentReason | undefined = deployment.reason?.code === 'out_of_credit' ? deployment.reason : undefined;
   const reason = isBlocked ? reasonFor('removal_blocked') : kept;
@@ -103,5 +108,6 @@ const planRemoval = (deployment: Deployment, { observed, nowMs }: PassInput): Pl
   });
   const [during, after] = deployment.wanted === 'stopped' ? (['stopping', 'stopped'] as const) : (['deleting', 'deleted'] as const);
   const isProven = deployment.state === during && isProvenEmpty(deployment, nowMs);
-  return to(isEmptyNow && isProven ? after : during);
+  const planned = to(isEmptyNow && isProven ? after : during);
+  return planned.next.state === 'deleted' ? { ...planned, next: withoutAdapters(planned.next) } : planned;
 };

@@ -17,11 +17,13 @@ import { isRetryable } from '../aws/errors.ts';
 import { MeteringFailed, type MeterPass } from '../gpu-time/gpu-time.ts';
 import { reasonFor } from '../reasons.ts';
 import type { Reconciliations } from '../reconciliations.ts';
+import { adapterTraffic, hasAdapterWork, isChangingAdapters } from './adapters.ts';
 import { type AppliedSchedule, applySchedule, type ScheduleDependencies, withSchedule } from './apply-schedule.ts';
 import { PASS_MS } from './generations.ts';
-import { type InventoryRows, isNameInUse, readInventory, toRemoveFromInventory, toUpdateInventory } from './inventory.ts';
+import { type InventoryRows, isNameInUse, namesInUse, readInventory, toRemoveFromInventory, toUpdateInventory } from './inventory.ts';
 import { isIdle, type Use } from './next-state.ts';
 import { type AwsReader, type Observed, observe } from './observe.ts';
+import { packNext } from './pack-next.ts';
 import { notificationsOf } from './pass-notifications.ts';
 import { type AwsWriter, perform } from './perform.ts';
 import { isProvenEmpty, type Plan, planPass } from './plan.ts';
@@ -60,7 +62,9 @@ export type PassOutcome = 'done' | 'unknown' | 'settled' | 'overtaken' | 'delaye
 // Nothing can change any more: the deployment is deleted, or it has nothing on AWS and should have nothing.
 const isSettled = (deployment: Deployment, nowMs: number): boolean => {
   const { wanted, state, generations } = deployment;
-  if (state === 'deleted' || (wanted === 'stopped' && state === 'stopped')) return true;
+  if (state === 'deleted') return true;
+  if (hasAdapterWork(deployment)) return false;
+  if (wanted === 'stopped' && state === 'stopped') return true;
   return wanted === 'running' && state === 'failed' && !generations.some(isActive) && isProvenEmpty(deployment, nowMs);
 };
 
@@ -85,6 +89,7 @@ const readShadow = async ({ shadows }: ReconcileDependencies, deployment: Deploy
 
 interface PlannedPass extends Plan {
   before: Deployment;
+  observed: Observed;
   rows: InventoryRows;
   writes: readonly Write[];
 }
@@ -127,8 +132,9 @@ const meterAndPlan = async (
     ...(meter && { meter }),
     ...(isStopped && { wanted: 'stopped' as const, reason: reasonFor(stop) }),
   };
-  const input = { observed, use, isNameInUse: isNameInUse(before, rows), isCreditLow: warning !== undefined, isShadowUsedUp, nowMs };
-  return { before, rows, writes, ...planPass(metered, input) };
+  const names = { isNameInUse: isNameInUse(before, rows), namesInUse: namesInUse(before, rows) };
+  const input = { observed, use, ...names, isCreditLow: warning !== undefined, isShadowUsedUp, nowMs };
+  return { before, observed, rows, writes, ...planPass(metered, input) };
 };
 
 // A stop without credit is the system's decision, so it is recorded in the owner's audit log.
@@ -149,12 +155,13 @@ const write = (deps: ReconcileDependencies, { before, next }: PlannedPass, write
 // One transaction: the row with its lock, GPU time, the inventory, and the notification of a new state.
 const store = async (deps: ReconcileDependencies, pass: PlannedPass): Promise<Deployment> => {
   const { deployments, models, aws, outbox } = deps;
-  const { before, next, rows, writes } = pass;
+  const { before, next, observed, rows, writes } = pass;
   const isDeleted = next.state === 'deleted';
   const inventory = isDeleted
     ? await toRemoveFromInventory(models, next, rows)
-    : toUpdateInventory(models, aws.installation.name, next, rows);
-  const cleared = isDeleted ? deployments.toClear(next) : [];
+    : toUpdateInventory(models, aws.installation.name, next, rows, (id) => adapterTraffic(next, observed, id));
+  const gone = (before.adapters ?? []).filter(({ id }) => !next.adapters?.some((other) => other.id === id));
+  const cleared = [...(isDeleted ? deployments.toClear(next) : []), ...gone.map((adapter) => deployments.toFreeName(next, adapter))];
   if (isDeepStrictEqual(before, next) && inventory.length === 0 && writes.length === 0) return next;
   const notified = notificationsOf(before, next, deps.now()).map(outbox.toEmit);
   await write(deps, pass, [deployments.toReplace(next), ...cleared, ...writes, ...inventory, ...notified]);
@@ -195,7 +202,8 @@ const alertOfCredit = async ({ evaluateAlerts }: ReconcileDependencies, { before
 };
 
 const runPass = async (deps: ReconcileDependencies, found: Deployment): Promise<Deployment> => {
-  const until = deps.now() + PASS_MS;
+  const startMs = deps.now();
+  const until = startMs + PASS_MS;
   const snapshot = await takeSnapshot(deps, found);
   const { before } = snapshot;
   const { planned, stored } = await planAndStore(deps, snapshot);
@@ -208,7 +216,9 @@ const runPass = async (deps: ReconcileDependencies, found: Deployment): Promise<
   if (noted !== stored) await transact(deps.database, [deps.deployments.toReplace(noted)]);
   // Each pass that has made a call is followed by one that sees its effect.
   const isBeingRemoved = stored.state === 'failed' && stored.empty_since === undefined;
-  if (isTransitional(stored.state) || isBeingRemoved || planned.calls.length > 0) await deps.reconciliations.send(stored.id, deps.now());
+  const goesOn = isTransitional(stored.state) || isBeingRemoved || isChangingAdapters(stored) || planned.calls.length > 0;
+  if (goesOn) await deps.reconciliations.send(stored.id, deps.now());
+  await packNext(deps, stored, startMs);
   return noted;
 };
 

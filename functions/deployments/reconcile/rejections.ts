@@ -1,10 +1,6 @@
-import {
-  type Deployment,
-  type DeploymentReason,
-  isActive,
-  MAX_GENERATIONS,
-  type RejectedCall,
-} from '../../../shared/deployments/deployment.ts';
+import { type Deployment, isActive, MAX_GENERATIONS, type RejectedCall } from '../../../shared/deployments/deployment.ts';
+import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
+import { withFailedAdapter } from './adapters.ts';
 import { CREATIONS, type SageMakerCall } from './calls.ts';
 import { failed } from './generations.ts';
 import type { Rejection } from './perform.ts';
@@ -50,10 +46,15 @@ export const deferRejected = (
 };
 
 /**
- * The row after AWS rejected calls. A generation that can't be created has failed. Any other call is repeated later,
- * after waits of up to a quarter of an hour, and the row shows the reason.
+ * The row after AWS rejected calls. A generation or an adapter that can't be created has failed. Any other call is
+ * repeated later, after waits of up to a quarter of an hour, and the row shows the reason.
  */
-export const withRejections = (deployment: Deployment, rejections: readonly Rejection[], nowMs: number): Deployment => {
+export const withRejections = (stored: Deployment, all: readonly Rejection[], nowMs: number): Deployment => {
+  const rejections = all.filter(({ call }) => call.kind !== 'create_adapter');
+  const deployment = all.reduce(
+    (row, { call, reason }) => (call.kind === 'create_adapter' ? withFailedAdapter(row, call.adapter, reason) : row),
+    stored,
+  );
   const [first] = rejections;
   if (!first) return deployment;
   const failures = new Map(rejections.filter(({ call }) => CREATIONS.has(call.kind)).map(({ call, reason }) => [call.generation, reason]));

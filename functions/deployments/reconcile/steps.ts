@@ -1,4 +1,7 @@
 import { type Deployment, leastCopies } from '../../../shared/deployments/deployment.ts';
+import { adapterNameOf } from '../../../shared/deployments/names.ts';
+import type { ListedComponent } from '../aws/sagemaker.ts';
+import { loadableAdapters } from './adapters.ts';
 import type { SageMakerCall } from './calls.ts';
 import type { ObservedGeneration } from './observe.ts';
 
@@ -18,19 +21,43 @@ const OPEN = new Set(['InService', 'Updating', 'SystemUpdating']);
  * adds.
  */
 export const stepsUp = (deployment: Deployment, generation: number, existing: ObservedGeneration, isAsleep: boolean): SageMakerCall[] => {
-  const { endpoint, component } = existing;
+  const { endpoint, component, adapters } = existing;
   const model: SageMakerCall[] = existing.hasModel ? [] : [{ generation, kind: 'create_model' }];
   const config: SageMakerCall[] = existing.hasConfig ? [] : [{ generation, kind: 'create_config' }];
   const needed = [...model, ...config];
   if (!endpoint) {
-    // A component outlives its endpoint, and can't be moved to another one.
+    // Components outlive their endpoint, and can't be moved to another one.
+    if (adapters.length > 0) return deletionsOf(generation, adapters);
     if (component) return component.status === 'Deleting' ? [] : [{ generation, kind: 'delete_component' }];
     return [...needed, { generation, kind: 'create_endpoint' }];
   }
   if (!OPEN.has(endpoint.status)) return [];
+  if (!component && adapters.length > 0) return [...needed, ...deletionsOf(generation, adapters)];
   if (!component) return endpoint.status === 'InService' ? [...needed, { generation, kind: 'create_component' }] : needed;
   if (component.status !== 'InService') return needed;
-  return [...needed, ...(isAsleep ? stepsToSleep : stepsToScale)(deployment, generation, existing)];
+  const scale = (isAsleep ? stepsToSleep : stepsToScale)(deployment, generation, existing);
+  return [...needed, ...scale, ...adapterSteps(deployment, generation, existing)];
+};
+
+// SageMaker rejects the deletion of a component that is being deleted.
+const deletionsOf = (generation: number, adapters: readonly ListedComponent[]): SageMakerCall[] =>
+  adapters
+    .filter(({ status }) => status !== 'Deleting')
+    .map(({ name: component }) => ({ generation, kind: 'delete_adapter' as const, component }));
+
+// An adapter is loaded into running containers; they load it again whenever they start. A component that failed is
+// removed, and created again unless the adapter has failed with it.
+const adapterSteps = (deployment: Deployment, generation: number, existing: ObservedGeneration): SageMakerCall[] => {
+  const { endpoint, component, adapters } = existing;
+  const wanted = loadableAdapters(deployment, generation);
+  const isNameOf = (name: string, id: string): boolean => name.toLowerCase().endsWith(adapterNameOf('', id).toLowerCase());
+  const unwanted = adapters.filter(({ name, status }) => status === 'Failed' || !wanted.some(({ id }) => isNameOf(name, id)));
+  const canLoad = endpoint?.status === 'InService' && (component?.copies ?? 0) > 0;
+  const missing = canLoad ? wanted.filter(({ id }) => !adapters.some(({ name }) => isNameOf(name, id))) : [];
+  return [
+    ...deletionsOf(generation, unwanted),
+    ...missing.map(({ id: adapter }) => ({ generation, kind: 'create_adapter' as const, adapter })),
+  ];
 };
 
 // Scaling is suspended first, because one of its alarms could bring a copy back.
@@ -67,7 +94,7 @@ const CLOSED = new Set(['Creating', 'Updating', 'SystemUpdating', 'RollingBack',
 export const stepsDown = (generation: number, existing: ObservedGeneration): SageMakerCall[] => {
   const { endpoint, component, adapters, scaling } = existing;
   const calls: SageMakerCall[] = scaling ? [{ generation, kind: 'deregister_scaling' }] : [];
-  if (adapters.length > 0) return [...calls, ...adapters.map((adapter) => ({ generation, kind: 'delete_adapter' as const, adapter }))];
+  if (adapters.length > 0) return [...calls, ...deletionsOf(generation, adapters)];
   if (component) return component.status === 'Deleting' ? calls : [...calls, { generation, kind: 'delete_component' }];
   if (endpoint) return CLOSED.has(endpoint.status) ? calls : [...calls, { generation, kind: 'delete_endpoint' }];
   if (existing.hasConfig) calls.push({ generation, kind: 'delete_config' });

@@ -122,22 +122,23 @@ export class Bucket extends Construct {
 
   /**
    * Lets a function of another stack list the objects under these prefixes, and gives it the bucket's name. @param
-   * start of each prefix, such as `org_`
+   * starts of prefixes, such as `org_`
    */
-  grantList(grantee: NodeFunction, start: string): void {
-    grantee.addToRolePolicy(this.#listing(start));
+  grantList(grantee: NodeFunction, ...starts: readonly string[]): void {
+    grantee.addToRolePolicy(this.#listing(...starts));
     grantee.addEnvironment(this.#variable, this.bucket.bucketName);
   }
 
   /**
-   * Lets a role of another stack list and read the objects under these prefixes. @param start of each prefix, such as
+   * Lets a role of another stack list and read the objects under these prefixes. @param starts of prefixes, such as
    * `org_`
    */
-  grantReadPrefixes(role: Role, start: string): void {
-    const resource = `${this.#exportedArn()}/${start}*/*`;
-    role.addToPolicy(this.#listing(start));
-    role.addToPolicy(new PolicyStatement({ actions: ['s3:GetObject'], resources: [resource] }));
-    acknowledgeWildcards(role, [`${this.#exportName()}/${start}*/*`], 'Organizations and their files are created while the service runs.');
+  grantReadPrefixes(role: Role, ...starts: readonly string[]): void {
+    const keys = starts.map((start) => `${start}*/*`);
+    role.addToPolicy(this.#listing(...starts));
+    role.addToPolicy(new PolicyStatement({ actions: ['s3:GetObject'], resources: keys.map((key) => `${this.#exportedArn()}/${key}`) }));
+    const resources = keys.map((key) => `${this.#exportName()}/${key}`);
+    acknowledgeWildcards(role, resources, 'Organizations and their files are created while the service runs.');
   }
 
   /** Gives a function of another stack the bucket's name, without any permission. */
@@ -145,11 +146,12 @@ export class Bucket extends Construct {
     grantee.addEnvironment(this.#variable, this.bucket.bucketName);
   }
 
-  #listing(start: string): PolicyStatement {
+  #listing(...starts: readonly string[]): PolicyStatement {
+    const prefixes = starts.map((start) => `${start}*/*`);
     return new PolicyStatement({
       actions: ['s3:ListBucket'],
       resources: [this.#exportedArn()],
-      conditions: { StringLike: { 's3:prefix': `${start}*/*` } },
+      conditions: { StringLike: { 's3:prefix': prefixes.length === 1 ? prefixes[0] : prefixes } },
     });
   }
 

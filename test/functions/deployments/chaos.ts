@@ -1,8 +1,10 @@
 import fc from 'fast-check';
+import { isChangingAdapters } from '../../../functions/deployments/reconcile/adapters.ts';
 import { windowsToServe } from '../../../functions/deployments/reconcile/apply-schedule.ts';
 import type { ReconcileDependencies } from '../../../functions/deployments/reconcile/reconcile.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import { MAX_ADAPTERS } from '../../../shared/deployments/adapter.ts';
 import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { type ScheduleWindow, WEEKDAYS } from '../../../shared/deployments/schedule.ts';
@@ -16,7 +18,7 @@ import { MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
 import type { CallFate } from '../../support/emulators/sagemaker-control-plane.ts';
 import { Crash, Unreachable, unreliable } from '../../support/faults/unreliable-database.ts';
-import type { World } from './world.ts';
+import { UNUSABLE_SOURCE, type World } from './world.ts';
 
 interface PassFaults {
   /** The fates of its calls of AWS, in order; later calls succeed. */
@@ -49,6 +51,8 @@ export type Command =
   | { kind: 'suspend'; isSuspended: boolean }
   | { kind: 'wake' }
   | { kind: 'use'; isInUse: boolean }
+  | { kind: 'add_adapter'; isUsable: boolean }
+  | { kind: 'delete_adapter'; index: number }
   | { kind: 'delete_by_hand' }
   | { kind: 'break'; fault: 'insufficient_capacity' | 'image_pull' | 'crash_loop' | 'health_check_timeout' };
 
@@ -158,6 +162,8 @@ const anyOrder = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('idle_time' as const), seconds: fc.constantFrom(null, 300) }) },
       { weight: 2, arbitrary: fc.constant({ kind: 'wake' as const }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('use' as const), isInUse: fc.boolean() }) },
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant('add_adapter' as const), isUsable: fc.boolean() }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete_adapter' as const), index: fc.nat(2) }) },
       { weight: 1, arbitrary: fc.constant({ kind: 'delete_by_hand' as const }) },
       {
         weight: 2,
@@ -209,11 +215,11 @@ const wrap = (aws: Aws, around: Around): Aws => {
         (...input: unknown[]) => around(() => (method as (...i: unknown[]) => Promise<unknown>)(...input)),
       ]),
     ) as Service;
-  return { ...aws, sageMaker: wrapped(aws.sageMaker), scaling: wrapped(aws.scaling), log: wrapped(aws.log) };
+  return { ...aws, sageMaker: wrapped(aws.sageMaker), scaling: wrapped(aws.scaling), log: wrapped(aws.log), files: wrapped(aws.files) };
 };
 
 const wrapChanges = (aws: Aws, around: Around): Aws => {
-  const isChange = (name: string): boolean => /^(?:create|set|delete|register|put|deregister)/.test(name);
+  const isChange = (name: string): boolean => /^(?:create|set|delete|register|put|deregister|pack|remove)/.test(name);
   const wrapped = <Service extends object>(service: Service): Service =>
     Object.fromEntries(
       Object.entries(service).map(([name, method]) => [
@@ -221,7 +227,7 @@ const wrapChanges = (aws: Aws, around: Around): Aws => {
         isChange(name) ? (...input: unknown[]) => around(() => (method as (...i: unknown[]) => Promise<unknown>)(...input)) : method,
       ]),
     ) as Service;
-  return { ...aws, sageMaker: wrapped(aws.sageMaker), scaling: wrapped(aws.scaling) };
+  return { ...aws, sageMaker: wrapped(aws.sageMaker), scaling: wrapped(aws.scaling), files: wrapped(aws.files) };
 };
 
 const withStores = (test: TestDatabase, deps: ReconcileDependencies, over: TestDatabase['database']): ReconcileDependencies => ({
@@ -266,6 +272,7 @@ const isExpected = (error: unknown): boolean => error instanceof Crash || error 
 /** The life of one deployment: commands are applied in order, then everything works again. */
 export const createLife = (test: TestDatabase, world: World, setFates: (fates: readonly CallFate[]) => void) => {
   let restarts = 0;
+  let adaptersAdded = 0;
   let isTouchedByHand = false;
   const slow: { release: () => void; done: Promise<unknown>; untilMs: number }[] = [];
 
@@ -311,14 +318,15 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
     world.plane.advance(end - world.plane.now());
   };
 
+  const unlessOvertaken = (error: unknown): void => {
+    if (!(error instanceof PreconditionFailed)) throw error;
+  };
   const change = async (changes: (row: Deployment) => Partial<Deployment> | undefined): Promise<void> => {
     const row = await world.read();
     if (row.wanted === 'deleted') return;
     const fields = changes(row);
     if (!fields) return;
-    await world.change(fields).catch((error: unknown) => {
-      if (!(error instanceof PreconditionFailed)) throw error;
-    });
+    await world.change(fields).catch(unlessOvertaken);
   };
 
   const appended = (row: Deployment): Deployment['generations'] => {
@@ -423,6 +431,19 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
         world.use.isInUse = command.isInUse;
         if (command.isInUse) world.use.lastEventAtMs = plane.now();
         return;
+      case 'add_adapter': {
+        const { wanted, adapters = [] } = await world.read();
+        if (wanted === 'deleted' || adapters.length >= MAX_ADAPTERS) return;
+        await world.addAdapter(`adapter-${++adaptersAdded}`, command.isUsable ? undefined : UNUSABLE_SOURCE).catch(unlessOvertaken);
+        return;
+      }
+      case 'delete_adapter':
+        return change(({ adapters }) => {
+          const adapter = adapters?.[command.index];
+          if (!adapter) return undefined;
+          const { packed: _, reason: __, ...rest } = adapter;
+          return { adapters: adapters.with(command.index, { ...rest, state: 'deleting' }) };
+        });
       case 'delete_by_hand': {
         isTouchedByHand = true;
         const { endpoints, inference_components } = plane.account.proof();
@@ -445,6 +466,8 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
     /** How often the owner started the deployment again. */
     restarts: () => restarts,
     isTouchedByHand: () => isTouchedByHand,
+    /** The number of adapters that its owner added. */
+    adaptersAdded: () => adaptersAdded,
     /** Ends faults, slow passes and use, pays the credit, and lets the queue and the schedule do the rest. */
     settle: async (): Promise<Deployment> => {
       setFates([]);
@@ -457,11 +480,11 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
       const pauses = [12 * MINUTE_MS];
       for (let passes = 0; passes < MAX_PASSES; passes++) {
         const { version } = await world.read();
-        const calls = world.plane.calls.length;
+        const [calls, files] = [world.plane.calls.length, world.fileChanges()];
         if ((await world.pass()) === 'settled') break;
         const after = await world.read();
-        if (hasChanged(world, calls)) world.plane.advance(15 * SECOND_MS);
-        else if (after.version !== version || isTransitional(after.state)) world.plane.advance(95 * SECOND_MS);
+        if (hasChanged(world, calls) || world.fileChanges() > files) world.plane.advance(15 * SECOND_MS);
+        else if (after.version !== version || isTransitional(after.state) || isChangingAdapters(after)) world.plane.advance(95 * SECOND_MS);
         else if (pauses.length > 0 && hasEnded(after)) world.plane.advance(pauses.pop() ?? 0);
         else break;
       }

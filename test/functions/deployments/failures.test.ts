@@ -298,7 +298,9 @@ test('blames the image if a container writes no line before it fails, and otherw
 });
 
 test('reaches every reason by a test, and has an entry for it in docs/reasons.md', () => {
-  expect([...seen].sort()).toEqual([...reasonCodes].sort());
+  // Those of adapters are in adapters/.
+  const ofDeployments = reasonCodes.filter((code) => !code.startsWith('adapter_'));
+  expect([...seen].sort()).toEqual(ofDeployments.sort());
   const text = readFileSync('docs/reasons.md', 'utf8');
   const entries = [...text.matchAll(/^## `(\w+)`$/gm)].map(([, code]) => code);
   expect(entries.sort()).toEqual([...reasonCodes].sort());

@@ -1,13 +1,14 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
-import { awsNameOf } from '../../../shared/deployments/names.ts';
+import { adapterNameOf, archiveKeyOf, awsNameOf } from '../../../shared/deployments/names.ts';
 import { openShadow } from '../../../shared/deployments/shadow.ts';
 import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
 import type { CallFate } from '../../support/emulators/sagemaker-control-plane.ts';
+import { newDeployment } from '../../support/fixtures/deployments.ts';
 import { anyCommands, type Command, createLife } from './chaos.ts';
-import { createWorld, INSTALLATION, type World } from './world.ts';
+import { createWorld, INSTALLATION, UNUSABLE_SOURCE, type World } from './world.ts';
 
 const existing = ({ plane }: World) => {
   const { models, endpoint_configs, endpoints, inference_components, scalable_targets } = plane.account.proof();
@@ -44,6 +45,45 @@ const expectedShadow = (row: Deployment) => {
   };
 };
 
+// Adapters are loaded into copies: one that was added since the copies were removed waits for the next ones.
+const loadedNames = (row: Deployment, isComplete: boolean): string[] =>
+  expected(row).components.flatMap((name) =>
+    (row.adapters ?? [])
+      .filter(({ state }) => state === 'ready' || (state === 'creating' && isComplete))
+      .map(({ id }) => adapterNameOf(name, id)),
+  );
+
+// Every adapter is loaded or has failed, and nothing is left of those that were deleted.
+const checkAdapters = async (world: World, row: Deployment, added: number, mayFail: boolean): Promise<void> => {
+  const adapters = row.adapters ?? [];
+  const { id, organization, state } = row;
+  const served = adapters.filter((adapter) => adapter.state !== 'failed');
+  for (const adapter of served) {
+    expect(adapter.packed).toBeDefined();
+    expect(state === 'in_service' ? ['ready'] : ['ready', 'creating']).toContain(adapter.state);
+  }
+  for (const { source, reason } of adapters.filter((adapter) => adapter.state === 'failed')) {
+    expect(reason?.code).toEqual(source === UNUSABLE_SOURCE ? 'adapter_invalid' : expect.any(String));
+    if (!mayFail) expect(source).toBe(UNUSABLE_SOURCE);
+  }
+  expect([...world.archives].sort()).toEqual(served.map((adapter) => archiveKeyOf(organization, id, adapter.id)).sort());
+  const names = Array.from({ length: added }, (_, i) => `adapter-${i + 1}`);
+  for (const name of names) {
+    const adapter = adapters.find((each) => each.name === name);
+    expect(await world.store.idOf(organization, name)).toBe(adapter && id);
+    const isServed = adapter !== undefined && adapter.state !== 'failed';
+    const isReady = state === 'in_service' && adapter?.state === 'ready';
+    expect((await world.dependencies.models.get(organization, name))?.deployment).toEqual(isServed ? { id, is_ready: isReady } : undefined);
+  }
+};
+
+const checkExisting = (world: World, row: Deployment): void => {
+  const { components, ...others } = existing(world);
+  const { components: wanted, ...otherwise } = expected(row);
+  expect(others).toEqual(otherwise);
+  expect(components).toEqual([...wanted, ...loadedNames(row, row.state === 'in_service')].sort());
+};
+
 const SETTLED: Readonly<Record<Deployment['wanted'], readonly Deployment['state'][]>> = {
   running: ['in_service', 'scaled_to_zero', 'failed'],
   stopped: ['stopped'],
@@ -52,7 +92,9 @@ const SETTLED: Readonly<Record<Deployment['wanted'], readonly Deployment['state'
 
 const live = async (database: TestDatabase, commands: readonly Command[]): Promise<void> => {
   let fates: CallFate[] = [];
-  const world = await createWorld(database, {}, { fateOf: () => fates.shift() ?? 'succeed' });
+  const [generation] = newDeployment({ organization: 'org_1' }).generations as [Deployment['generations'][number]];
+  const generations = [{ ...generation, adapters: { max_rank: 16, max_loaded: 2 } }];
+  const world = await createWorld(database, { generations }, { fateOf: () => fates.shift() ?? 'succeed' });
   const life = createLife(database, world, (next) => {
     fates = [...next];
   });
@@ -60,7 +102,9 @@ const live = async (database: TestDatabase, commands: readonly Command[]): Promi
   const row = await life.settle();
 
   expect(SETTLED[row.wanted]).toContain(row.state);
-  expect(existing(world)).toEqual(expected(row));
+  checkExisting(world, row);
+  // A container that a fault broke, or an endpoint that a person deleted, can take an adapter with it.
+  await checkAdapters(world, row, life.adaptersAdded(), life.isTouchedByHand() || commands.some(({ kind }) => kind === 'break'));
   if (row.state === 'failed')
     expect(row.reason).toMatchObject({ code: expect.any(String), message: expect.any(String), action: expect.any(String) });
   for (const { status } of row.generations) if (row.state === 'in_service') expect(status).not.toBe('creating');
@@ -92,7 +136,7 @@ const live = async (database: TestDatabase, commands: readonly Command[]): Promi
   const later = await life.settle();
   expect(later.scheduled).toBeUndefined();
   if (later.scale_to_zero_after_seconds !== null) expect(['scaled_to_zero', 'failed']).toContain(later.state);
-  expect(existing(world)).toEqual(expected(later));
+  checkExisting(world, later);
   const instances = world.plane.account.proof().endpoints.reduce((sum, { instances: count }) => sum + count, 0);
   if (later.state !== 'in_service') expect(instances).toBe(0);
 };

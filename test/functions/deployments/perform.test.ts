@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { AdapterFiles } from '../../../functions/deployments/adapters/adapter-files.ts';
 import type { DescribedEndpoint, SageMaker } from '../../../functions/deployments/aws/sagemaker.ts';
 import type { Scaling } from '../../../functions/deployments/aws/scaling.ts';
 import { type AwsWriter, perform } from '../../../functions/deployments/reconcile/perform.ts';
@@ -21,6 +22,7 @@ const rejecting = (message: string, installation: Partial<AwsWriter['installatio
   return {
     sageMaker: sageMaker as Partial<SageMaker> as SageMaker,
     scaling: {} as Scaling,
+    files: {} as AdapterFiles,
     installation: { ...INSTALLATION, ...installation },
     hasTime: () => true,
   };

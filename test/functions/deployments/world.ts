@@ -1,6 +1,8 @@
 import { ApplicationAutoScalingClient } from '@aws-sdk/client-application-auto-scaling';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
+import type { AdapterFiles } from '../../../functions/deployments/adapters/adapter-files.ts';
+import { AdapterRefused } from '../../../functions/deployments/adapters/refused.ts';
 import { createContainerLog } from '../../../functions/deployments/aws/container-log.ts';
 import { createSageMaker } from '../../../functions/deployments/aws/sagemaker.ts';
 import { createScaling } from '../../../functions/deployments/aws/scaling.ts';
@@ -10,8 +12,10 @@ import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import type { AwsCaller } from '../../../shared/aws/caller.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import type { Adapter } from '../../../shared/deployments/adapter.ts';
 import type { Deployment, RunningInstances, Start } from '../../../shared/deployments/deployment.ts';
 import { createShadowStore } from '../../../shared/deployments/shadow-store.ts';
+import { newTimedId } from '../../../shared/ids/id.ts';
 import { createOutbox } from '../../../shared/notifications/outbox.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
@@ -30,6 +34,30 @@ export const INSTALLATION = {
   executionRoleArn: 'arn:aws:iam::000000000000:role/execution',
   hubExecutionRoleArn: 'arn:aws:iam::000000000000:role/hub-execution',
   detailedMetrics: false,
+  weightsBucket: 'sluice-weights',
+};
+
+/** A source whose files can't be used. */
+export const UNUSABLE_SOURCE = 's3://sluice-weights/org_1/unusable/';
+
+// The archives of a bucket: packing takes no time, and its files are the test's.
+const createFiles = () => {
+  const archives = new Set<string>();
+  const changes = { count: 0 };
+  const files: AdapterFiles = {
+    pack: async (prefix, key) => {
+      if (UNUSABLE_SOURCE.endsWith(`/${prefix}`)) throw new AdapterRefused('adapter_invalid', 'It can’t be used.');
+      changes.count++;
+      archives.add(key);
+      return { rank: 8, bytes: 1_000 };
+    },
+    list: async (prefix) => [...archives].filter((key) => key.startsWith(prefix)),
+    remove: async (key) => {
+      changes.count++;
+      archives.delete(key);
+    },
+  };
+  return { files, archives, changes };
 };
 
 type PlaneOptions = NonNullable<Parameters<typeof createControlPlane>[0]>;
@@ -51,6 +79,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
   // Signatures are not checked, and take a third of a call's time.
   const config = { ...plane.config, signer: { sign: async (request: never) => request } };
   const store = deploymentsOf(test);
+  const { files, archives, changes } = createFiles();
   const created = newDeployment({ organization: newId('organization'), created_at: plane.now(), ...fields });
   await transact(test.database, store.toCreate(created));
   const use = { lastEventAtMs: undefined as number | undefined, isInUse: false };
@@ -77,6 +106,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
           return reply.kind === 'reply' ? reply : { body: {} };
         }),
       ),
+      files,
       installation: INSTALLATION,
       hasTime: () => true,
     },
@@ -118,6 +148,10 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
   return {
     plane,
     store,
+    /** The keys of the archives of adapters. */
+    archives,
+    /** How often an archive was stored or deleted. */
+    fileChanges: () => changes.count,
     id: created.id,
     organization: created.organization,
     dependencies,
@@ -138,6 +172,16 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
       const row = await read();
       const fields = typeof changes === 'function' ? changes(row) : changes;
       await transact(test.database, [store.toReplace({ ...row, ...fields, changes: row.changes + 1, updated_at: plane.now() })]);
+    },
+
+    /** Adds an adapter as its owner does. */
+    addAdapter: async (name: string, source = 's3://sluice-weights/org_1/legal/'): Promise<string> => {
+      const row = await read();
+      const id = newTimedId('adapter', plane.now());
+      const adapter: Adapter = { id, name, source, created_at: plane.now(), created_by: 'user_1', state: 'pending' };
+      const changed = { ...row, adapters: [...(row.adapters ?? []), adapter], changes: row.changes + 1 };
+      await transact(test.database, [store.toReplace(changed), store.toTakeName(row, adapter)]);
+      return id;
     },
 
     /** Lets time pass, with the passes that the queue and the schedule cause. */

@@ -16,6 +16,8 @@ const ofScaling = ['DescribeEndpoint', 'DescribeEndpointConfig', 'DescribeInfere
 const byScaling = { StringEquals: { 'aws:CalledViaLast': 'application-autoscaling.amazonaws.com' } };
 const named = (verb: string): string[] => kinds.map((kind) => verb + kind);
 
+const listsFolders = { StringLike: { 's3:prefix': ['org_*/*', 'adapters/org_*/*'] } };
+
 describe('the function that manages deployments', () => {
   test('can do exactly this, each on these resources and under this condition', () => {
     const inRequest = { 'aws:RequestTag/sluice:installation': 'sluice' };
@@ -62,7 +64,9 @@ describe('the function that manages deployments', () => {
       ...all('xray', ['PutTraceSegments', 'PutTelemetryRecords'], ['*']),
       ...all('sqs', ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'], [queue]),
       ...all('sqs', ['SendMessage'], ['BillingTasksQueue']),
-      ...all('s3', ['ListBucket'], ['Weights'], { StringLike: { 's3:prefix': 'org_*/*' } }),
+      ...all('s3', ['ListBucket'], ['Weights'], listsFolders),
+      ...all('s3', ['GetObject'], ['Weights/org_*']),
+      ...all('s3', ['PutObject', 'DeleteObject'], ['Weights/adapters/*']),
       ...all('dynamodb', ['GetItem', 'PutItem', 'DeleteItem'], ['Deployments']),
       ...all('dynamodb', ['Query'], ['Deployments/index/live']),
       ...all('dynamodb', ['GetItem', 'PutItem', 'DeleteItem'], ['Models']),
@@ -162,8 +166,8 @@ const runsContainers = [
 describe('the role with which deployments run', () => {
   test("can read only organizations' weights, pull images of runtimes, and write logs and metrics", () => {
     const readsWeights = [
-      ...all('s3', ['GetObject'], ['Weights/org_*/*']),
-      ...all('s3', ['ListBucket'], ['Weights'], { StringLike: { 's3:prefix': 'org_*/*' } }),
+      ...all('s3', ['GetObject'], ['Weights/org_*/*', 'Weights/adapters/org_*/*']),
+      ...all('s3', ['ListBucket'], ['Weights'], listsFolders),
     ];
     expect(grantsOf(deployments, 'ExecutionRole').sort(byText)).toEqual([...runsContainers, ...readsWeights].sort(byText));
   });

@@ -1,6 +1,7 @@
 import { apiKeyOfRecord } from '../../../../functions/inference/idempotency/key-record.ts';
 import { exportPrefix } from '../../../../shared/billing/export.ts';
 import { isExportOf } from '../../../../shared/billing/export-store.ts';
+import { archivesOf } from '../../../../shared/deployments/names.ts';
 import { isObservedOf } from '../../../../shared/observability/request-row-store.ts';
 import { payloadPrefix } from '../../../../shared/payload-log/payload.ts';
 import { unredactedPrefix } from '../../../../shared/payload-log/waiting-payloads.ts';
@@ -18,6 +19,8 @@ export const objectsOf = ({ deps: { buckets }, organization: { id } }: Deletion)
   { bucket: buckets.billing, prefix: exportPrefix(id) },
   // Its own folder, from which its deployments load models.
   { bucket: buckets.weights, prefix: `${id}/` },
+  // Copies of its adapters. They are deleted with these, but the bucket keeps earlier versions.
+  { bucket: buckets.weights, prefix: archivesOf(id) },
 ];
 
 /** The items that a scan finds, by kind. */

@@ -9,7 +9,8 @@ import {
 import { listDeployments, retrieveDeployment } from '../../../../functions/control/deployments/find-deployment.ts';
 import { DeploymentUpdate } from '../../../../functions/control/deployments/new-deployment.ts';
 import { updateDeployment } from '../../../../functions/control/deployments/update-deployment.ts';
-import { type DeploymentReason, inState } from '../../../../shared/deployments/deployment.ts';
+import { inState } from '../../../../shared/deployments/deployment.ts';
+import type { DeploymentReason } from '../../../../shared/deployments/reason.ts';
 import { type ManagedDeployments, NOW_MS, useManagedDeployments } from '../../../support/fixtures/managed-deployments.ts';
 
 let managed: ManagedDeployments;
