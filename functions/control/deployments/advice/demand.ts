@@ -9,7 +9,7 @@ export interface Demand {
   serviceMs: number;
 }
 
-/** From the arrival of a request until the instances that it started are metered. */
+// From the arrival of a request until the instances that it started are metered.
 const LONGEST_LEAD_MS = 10 * MINUTE_MS;
 
 const byTime = (one: Demand, other: Demand): number => one.atMs - other.atMs;
