@@ -20,6 +20,8 @@ export interface ComponentContainers {
    * ready.
    */
   pick(component: ServingComponent): Promise<ContainerTarget | undefined>;
+  /** The URLs of those that can be called. */
+  urls(): Promise<string[]>;
   /** Stops all. */
   close(): Promise<void>;
 }
@@ -57,6 +59,10 @@ export const createComponentContainers = (start: StartContainer | undefined): Co
       turn += 1;
       const key = copies[turn % copies.length];
       return key === undefined ? undefined : running.get(key)?.ready.catch(() => undefined);
+    },
+    async urls() {
+      const ready = await Promise.allSettled([...running.values()].map((container) => container.ready));
+      return ready.flatMap((each) => (each.status === 'fulfilled' ? [each.value.url] : []));
     },
     async close() {
       isClosed = true;

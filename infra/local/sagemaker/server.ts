@@ -37,8 +37,9 @@ export interface SageMakerEmulator {
   /**
    * For AWS_ENDPOINT_URL_ with SAGEMAKER_RUNTIME, SAGEMAKER, APPLICATION_AUTO_SCALING, CLOUDWATCH_LOGS,
    * SERVICE_QUOTAS and SECRETS_MANAGER. `PUT`, `GET` and `DELETE` manage the settings of invocations at `/control`,
-   * those of deployments at `/control/deployments`. `DELETE` closes the connections that no call is using at
-   * `/control/idle-connections`, as AWS does after minutes.
+   * those of deployments at `/control/deployments`. `GET` lists the containers of components at
+   * `/control/containers`. `DELETE` closes the connections that no call is using at `/control/idle-connections`, as AWS
+   * does after minutes.
    */
   url: string;
   /** The account of the control planes. */
@@ -127,6 +128,7 @@ const serve = async (emulated: EmulatedResources, request: IncomingMessage, resp
   const method = request.method ?? 'GET';
   if (request.url === '/control') return serveSettings(invocationSettings(settings), method, payload ?? NOTHING, response);
   if (request.url === '/control/deployments') return serveSettings(deploymentSettings(account), method, payload ?? NOTHING, response);
+  if (request.url === '/control/containers') return void response.end(JSON.stringify(await emulated.containers.urls()));
   const controlOperation = request.url === '/' && method === 'POST' && request.headers[OPERATION]?.toString();
   if (controlOperation && payload) return serveControlApi(emulated, controlOperation, payload, response);
   const [, name, operation] = /^\/endpoints\/([^/]+)\/(invocations|invocations-response-stream)$/.exec(request.url ?? '') ?? [];

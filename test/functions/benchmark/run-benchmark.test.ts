@@ -184,7 +184,7 @@ test('notifies of a rate of tokens that differs from an earlier benchmark’s by
   const again = async (step_ms: number): Promise<Benchmark> => {
     world.traffic.times = { ...TIMES, step_ms };
     await world.start({ ...world.benchmark, id: `bench_${step_ms}` });
-    await world.run();
+    await world.run(await db.as('benchmark'));
     return world.row();
   };
   await world.run();

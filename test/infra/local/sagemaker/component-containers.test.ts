@@ -43,6 +43,7 @@ test('a container that still loads receives no invocation', async () => {
   containers.follow([loading]);
   expect(await containers.pick(loading)).toBeUndefined();
   expect(await containers.pick(ready)).toEqual({ url: 'http://a' });
+  expect(await containers.urls()).toEqual(['http://a']);
   await containers.close();
 });
 
