@@ -4,8 +4,8 @@ type Triggers = Pick<LocalApp, 'apis' | 'functions' | 'schedules' | 'eventRules'
 
 /**
  * Returns whether a function works in the background: AWS's services invoke it, by a schedule, an event, a stream, a
- * queue or a log, or only functions that work so, and no host does. Callers of a host don't wait for such a function, so
- * it can start late.
+ * queue or a log, or only functions that work so, and no host does. Callers of a host don't wait for such a function,
+ * so it can start late.
  */
 export const createIsBackground = (app: Triggers): ((fn: LambdaFunction) => boolean) => {
   const { functions, schedules, eventRules, eventSources, queueSources, logSubscriptions } = app;
