@@ -4,6 +4,7 @@ import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import type { BenchmarkStore } from '../../shared/deployments/benchmark-store.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
+import type { ShadowStore } from '../../shared/deployments/shadow-store.ts';
 import type { RuleStore } from '../../shared/federation/rule-store.ts';
 import type { SignInEvents } from '../../shared/federation/sign-in-events.ts';
 import type { LoginAttempts } from '../../shared/identity/login-attempts.ts';
@@ -97,6 +98,7 @@ export interface ControlDependencies
   organizationTotals: OrganizationTotalsStore;
   deployments: DeploymentStore;
   benchmarks: BenchmarkStore;
+  shadows: ShadowStore;
   attempts: LoginAttempts;
   quotas: QuotaStore;
   calls: CallCounter;

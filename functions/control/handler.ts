@@ -9,6 +9,7 @@ import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createBenchmarkStore } from '../../shared/deployments/benchmark-store.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore, pageOfLiveDeployments } from '../../shared/deployments/deployment-store.ts';
+import { createShadowStore } from '../../shared/deployments/shadow-store.ts';
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { createFederation } from '../../shared/federation/federation.ts';
@@ -159,6 +160,7 @@ const dependencies: ControlDependencies = {
   tokenizer,
   deployments: createDeploymentStore(deploymentRows),
   benchmarks: createBenchmarkStore(deploymentRows),
+  shadows: createShadowStore(database, deploymentsTable),
   liveDeployments: (request) => pageOfLiveDeployments(database, deploymentsTable, request),
   catalogue,
   holdStartCredit: createHoldStartCredit(database, environmentVariable('KEYS_TABLE'), catalogue),

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 
-// Requests that are also sent keep an environment of the function `inference` busy, so they are few.
-const MAX_SHADOW_PERCENT = 25;
-const MAX_SHADOW_REQUESTS = 10_000;
-const MAX_SHADOW_TOKENS = 1_000_000_000;
-const MIN_SHADOW_SECONDS = 60;
-const MAX_SHADOW_SECONDS = 7 * 86_400;
+/** Requests that are also sent keep an environment of the function `inference` busy, so they are few. */
+export const MAX_SHADOW_PERCENT = 25;
+export const MAX_SHADOW_REQUESTS = 10_000;
+export const MAX_SHADOW_TOKENS = 1_000_000_000;
+export const MIN_SHADOW_SECONDS = 60;
+export const MAX_SHADOW_SECONDS = 7 * 86_400;
 /** A deployment keeps the newest. */
 export const MAX_SHADOWS = 5;
 
@@ -65,8 +65,8 @@ export const startShadow = <Row extends Shadowed>(row: Row, nowMs: number): Row 
   return open && open.started_at === undefined ? replaceNewest(row, { ...open, started_at: nowMs }) : row;
 };
 
-// The number of the next comparison.
-const nextShadowNumber = ({ shadows = [] }: Shadowed): number => (shadows.at(-1)?.number ?? 0) + 1;
+/** The number of the next comparison. */
+export const nextShadowNumber = ({ shadows = [] }: Shadowed): number => (shadows.at(-1)?.number ?? 0) + 1;
 
 /** The row with a new comparison. An open one ends. */
 export const addShadow = <Row extends Shadowed>(row: Row, settings: ShadowSettings, generation: number, nowMs: number): Row => {

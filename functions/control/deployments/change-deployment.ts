@@ -33,7 +33,7 @@ interface Change {
   isOpenToSuspended?: true;
   /** The deployment after the change; the same object if there is nothing to change. */
   apply: (before: Deployment) => Deployment | Promise<Deployment>;
-  writes?: (before: Deployment) => readonly Write[] | Promise<readonly Write[]>;
+  writes?: (before: Deployment, after: Deployment) => readonly Write[] | Promise<readonly Write[]>;
 }
 
 // Requests that wake the deployment, and passes of the reconciler, can write first this often; then it returns 503.
@@ -76,7 +76,7 @@ const tryToChange = async (deps: ChangeDependencies, actor: Actor, before: Deplo
     ...(isOpenToSuspended ? [] : [deps.organizations.toCheckActive(organization)]),
     deps.deployments.toReplace(stored),
     ...held,
-    ...((await writes?.(before)) ?? []),
+    ...((await writes?.(before, after)) ?? []),
   ]);
   return { ...stored, version: stored.version + 1 };
 };

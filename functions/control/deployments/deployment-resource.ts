@@ -9,6 +9,7 @@ import { Capabilities, Embedding, ModelTask, TokenizerFiles } from '../../../sha
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { UserRole } from '../access/actor.ts';
 import { wantedGeneration } from './rollout.ts';
+import { auditedShadow, ShadowState, shadowStateOf } from './shadow/state.ts';
 
 const Seconds = z.int();
 const TIME = 'Unix time in seconds.';
@@ -84,6 +85,7 @@ export const DeploymentResource = z.object({
   default_top_p: z.number(),
   tokenizer: z.object(TokenizerFiles.shape).nullable(),
   published_as: z.string().nullable().meta({ description: 'The shared model that an admin made of it.' }),
+  shadow: ShadowState.nullable().meta({ description: 'Its last comparison of a new generation with the old one. Null: it never had one.' }),
   state: DeploymentState.meta({
     description:
       '`pending` and `creating`: on its way. `in_service`, `updating`: answers requests. `draining`: has no copies left, but its instances still run and are charged. `scaled_to_zero`: costs nothing; the next request wakes it (`waking`). `stopped`: costs nothing and stays so. `failed`: see `reason`.',
@@ -240,7 +242,13 @@ const settingsOf = (deployment: Deployment) => {
 /** The fields that the audit log compares. */
 export const auditedFields = (deployment: Deployment): Record<string, unknown> => {
   const { wanted, traffic_percent } = deployment;
-  return { ...settingsOf(deployment), generation: wantedGeneration(deployment).number, traffic_percent, wanted };
+  return {
+    ...settingsOf(deployment),
+    generation: wantedGeneration(deployment).number,
+    traffic_percent,
+    shadow: auditedShadow(deployment),
+    wanted,
+  };
 };
 
 /**
@@ -254,6 +262,7 @@ export const toResource = (deployment: Deployment, view: View): DeploymentResour
   return {
     object: 'deployment',
     ...settingsOf(deployment),
+    shadow: shadowStateOf(deployment),
     state,
     state_since: secondsOf(state_since),
     reason: reasonOf(reason, role),

@@ -16,6 +16,7 @@ import { CapabilitiesUpdate, ServedName } from '../model-registry/registration.t
 import { OrganizationId } from '../organizations/organization.ts';
 import { Environment } from './environment.ts';
 import { ScheduleFields } from './schedule-settings.ts';
+import { ShadowFields } from './shadow/settings.ts';
 
 // Owners mostly want more: a wake takes minutes, and the next request of a conversation can be a minute away.
 const MIN_IDLE_SECONDS = 60;
@@ -179,8 +180,9 @@ export const DeploymentUpdate = z
     allow_code: generation.allow_code.optional(),
     traffic_percent: z.int().min(0).max(100).optional().meta({
       description:
-        'With a new runtime, model, environment, accelerators or instance types: the share of requests that the new generation gets once it is ready, from 1 to 100. Default: 100, which replaces the old generation. Alone, it shifts the traffic of a rollout: 100 completes it, 0 returns to the old generation.',
+        'With a new runtime, model, environment, accelerators or instance types: the share of requests that the new generation gets once it is ready, from 1 to 100. Default: 100, which replaces the old generation. Alone, it shifts the traffic of a rollout: 100 completes it, 0 returns to the old generation. With `shadow`, it is 0.',
     }),
+    shadow: ShadowFields.optional(),
     copies: operation.copies.optional(),
     scale_to_zero_after_seconds: operation.scale_to_zero_after_seconds.optional(),
     schedule: ScheduleFields.nullable().optional().meta({ description: 'Replaces all windows; null or an empty list removes them.' }),

@@ -60,7 +60,8 @@ const sharedModel = async (
     created: Math.floor(nowMs / 1_000),
     dialect,
     targets,
-    deployment,
+    // A comparison is of the organization's own requests.
+    deployment: { id: deployment.id, is_ready: deployment.is_ready },
     prices: prices.map((each) => toPrice(each, nowMs)),
     version: 1,
   });

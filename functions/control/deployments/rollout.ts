@@ -9,6 +9,9 @@ const liveOf = ({ generations }: Deployment): Generation[] => generations.filter
 export const wantedGeneration = (deployment: Deployment): Generation =>
   liveOf(deployment).at(-1) ?? (deployment.generations.at(-1) as Generation);
 
+/** The numbers of the generations that get requests or will, oldest first. */
+export const liveNumbers = (deployment: Deployment): number[] => liveOf(deployment).map(({ number }) => number);
+
 /** The fields of a generation that decide what it runs. */
 export const contentOf = ({ runtime, model, allows_code, instance_types, accelerators, environment }: Generation): PlannedGeneration => ({
   runtime,

@@ -10,9 +10,10 @@ import { Estimate } from './estimate.ts';
 import { DeploymentsQuery, type ListDependencies, listDeployments, retrieveDeployment } from './find-deployment.ts';
 import { DeploymentUpdate, NewDeployment } from './new-deployment.ts';
 import { Publication, type PublishDependencies, publishDeployment, unpublishDeployment } from './publish-deployment.ts';
+import { ShadowQuery, type ShadowReads, ShadowReport, shadowReport } from './shadow/report.ts';
 import { updateDeployment } from './update-deployment.ts';
 
-const route = createRoute<CreateDependencies & PublishDependencies & ListDependencies & AdviceDependencies>('Deployments');
+const route = createRoute<CreateDependencies & PublishDependencies & ListDependencies & AdviceDependencies & ShadowReads>('Deployments');
 const deployments = '/v1/deployments';
 const oneDeployment = `${deployments}/{id}`;
 const parameters = { id: { description: 'The id of a deployment.', example: 'dep_VbdBUPc4RtYvB8fK2m' } } as const;
@@ -113,6 +114,22 @@ export const deploymentRoutes = [
       errors: [400, 404, 503],
     },
     ({ deps, actor, parameters: { id = '' }, query }) => adviceFor(deps, actor, id, query),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: `${oneDeployment}/shadow`,
+      operationId: 'retrieveDeploymentShadow',
+      summary: 'Compare a new generation with the old one',
+      description:
+        'How the new generation answered the requests that were also sent to it, with what the old one answered: only numbers. The verdict follows from the thresholds, and `apply` is the request that carries it out.',
+      access: 'deployments:read',
+      parameters,
+      query: ShadowQuery,
+      reply: { status: 200, description: 'The comparison.', json: { name: 'DeploymentShadow', schema: ShadowReport } },
+      errors: [400, 404, 503],
+    },
+    ({ deps, actor, parameters: { id = '' }, query }) => shadowReport(deps, actor, id, query),
   ),
   route(
     {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Deployment, Generation } from '../../../shared/deployments/deployment.ts';
+import { nextShadowNumber } from '../../../shared/deployments/shadow.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Actor } from '../access/actor.ts';
 import { type ChangeDependencies, changeDeployment, type DeploymentAddress } from './change-deployment.ts';
@@ -10,11 +11,13 @@ import { invalid } from './errors.ts';
 import { visibleDeployment } from './find-deployment.ts';
 import type { DeploymentUpdate } from './new-deployment.ts';
 import { type GenerationFields, type PlanDependencies, type PlannedGeneration, planGeneration } from './plan-generation.ts';
-import { beginRollout, contentOf, generationsAfter, shiftTraffic, wantedGeneration } from './rollout.ts';
+import { beginRollout, contentOf, generationsAfter, liveNumbers, shiftTraffic, wantedGeneration } from './rollout.ts';
 import { checkSchedule } from './schedule-settings.ts';
 import { changedServing, copiesOf } from './settings.ts';
+import type { ShadowReads } from './shadow/report.ts';
+import { changeShadow } from './shadow/settings.ts';
 
-export type UpdateDependencies = ChangeDependencies & GenerationCheckDependencies & PlanDependencies;
+export type UpdateDependencies = ChangeDependencies & GenerationCheckDependencies & PlanDependencies & Pick<ShadowReads, 'shadows'>;
 
 const fieldsOf = ({ runtime, model, instance_types, accelerators, environment, allows_code }: Generation): GenerationFields => ({
   runtime: runtime.id,
@@ -82,16 +85,23 @@ const withSettings = (before: Deployment, update: DeploymentUpdate, planned: Pla
   };
 };
 
+const withTraffic = (changed: Deployment, update: DeploymentUpdate, planned: PlannedGeneration | undefined, nowMs: number): Deployment => {
+  const { traffic_percent: percent, shadow } = update;
+  if (planned) return beginRollout(changed, planned, percent ?? (shadow ? 0 : 100), nowMs);
+  if (percent === undefined) return changed;
+  // The new generation goes on running, to be compared.
+  const staysWithout = percent === 0 && shadow && liveNumbers(changed).length > 1;
+  return staysWithout ? { ...changed, traffic_percent: 0 } : shiftTraffic(changed, percent, nowMs);
+};
+
 const applied = (before: Deployment, update: DeploymentUpdate, planned: PlannedGeneration | undefined, nowMs: number): Deployment => {
-  const { traffic_percent: percent } = update;
-  const changed = withSettings(before, update, planned, nowMs);
-  const after = planned
-    ? beginRollout(changed, planned, percent ?? 100, nowMs)
-    : percent === undefined
-      ? changed
-      : shiftTraffic(changed, percent, nowMs);
+  const { shadow } = update;
+  const routed = withTraffic(withSettings(before, update, planned, nowMs), update, planned, nowMs);
+  const after = shadow === undefined ? routed : changeShadow(routed, shadow, liveNumbers(routed), nowMs);
   return isDeepStrictEqual(after, before) ? before : after;
 };
+
+const isBegun = (before: Deployment, after: Deployment): boolean => nextShadowNumber(after) > nextShadowNumber(before);
 
 /**
  * Changes a deployment; absent fields keep their values. New content makes a new generation, which gets
@@ -109,12 +119,17 @@ export const updateDeployment = async (
   const planned = await planUpdate(deps, actor, current, update);
   if (update.tokenizer && !isDeepStrictEqual(update.tokenizer, current.serving.tokenizer))
     await checkServing(deps, current, { tokenizer: update.tokenizer, task: current.serving.task });
-  if (planned && update.traffic_percent === 0) throw invalid('traffic_percent', 'expected at least 1 with a new generation');
+  if (planned && update.traffic_percent === 0 && !update.shadow)
+    throw invalid('traffic_percent', 'expected at least 1 with a new generation, or shadow');
   return changeDeployment(
     deps,
     actor,
     // The plan was made from this version.
     { id, expected: [current.changes] },
-    { action: 'deployment.updated', apply: (before) => applied(before, update, planned, actor.origin.nowMs) },
+    {
+      action: 'deployment.updated',
+      apply: (before) => applied(before, update, planned, actor.origin.nowMs),
+      writes: (before, after) => (isBegun(before, after) ? [deps.shadows.toCreate(id, nextShadowNumber(before))] : []),
+    },
   );
 };

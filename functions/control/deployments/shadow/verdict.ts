@@ -1,8 +1,8 @@
 import { SHADOW_FAILURES, type ShadowCounts } from '../../../../shared/deployments/shadow-counts.ts';
 import { timesOf } from './times.ts';
 
-// The limits of a verdict. Percentages are of the requests that a rule counts.
-const THRESHOLDS = {
+/** The limits of a verdict. Percentages are of the requests that a rule counts. */
+export const THRESHOLDS = {
   /** The fewest answers that are compared, for `promote`. */
   min_requests: 100,
   /** The fewest for `roll_back`, and for each rule that counts only some requests. */
