@@ -16,6 +16,7 @@ import type { CatalogueStore } from '../../shared/deployments/catalogue-store.ts
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
 import type { Outbox } from '../../shared/notifications/outbox.ts';
+import type { PromiseStore } from '../../shared/service-levels/promise-store.ts';
 import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
@@ -48,6 +49,7 @@ export interface BillingTaskDependencies extends AuditDependencies {
   numbers: NumberStore;
   billedMonths: BilledMonthsStore;
   rerates: RerateStore;
+  servicePromises: PromiseStore;
   exports: ExportStore;
   alerts: AlertStore;
   meters: MeterStore;

@@ -31,6 +31,7 @@ import { createModelStore } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createSecretExpiries } from '../../shared/service-accounts/secret-expiries.ts';
 import { createServiceAccountStore } from '../../shared/service-accounts/service-account-store.ts';
+import { createPromiseStore } from '../../shared/service-levels/promise-store.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
@@ -81,6 +82,7 @@ const dependencies: Omit<BillingTaskDependencies, 'hasTime'> = {
   numbers: createNumberStore(billing),
   billedMonths: createBilledMonthsStore(billing),
   rerates: createRerateStore(billing),
+  servicePromises: createPromiseStore(billing),
   exports: createExportStore(billing),
   alerts: createAlertStore(database, billingTable),
   meters: createMeterStore(billing),

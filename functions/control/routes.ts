@@ -23,6 +23,7 @@ import { projectRoutes } from './projects/routes.ts';
 import { runtimeRoutes } from './runtimes/routes.ts';
 import { scimTokenRoutes } from './scim/token-routes.ts';
 import { serviceAccountRoutes } from './service-accounts/routes.ts';
+import { serviceLevelRoutes } from './service-levels/routes.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import { browserSessionRoutes } from './sessions/browser-routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
@@ -48,6 +49,7 @@ export const controlRoutes = [
   ...modelRoutes,
   ...modelAliasRoutes,
   ...priceRoutes,
+  ...serviceLevelRoutes,
   ...deploymentRoutes,
   ...benchmarkRoutes,
   ...runtimeRoutes,

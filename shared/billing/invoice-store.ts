@@ -28,9 +28,9 @@ const CHANGEABLE = new Set<string>([
   'files',
   'version',
 ] satisfies (keyof Invoice)[]);
-const itemOf = ({ lines, projects, replaced, ...invoice }: Invoice) => ({
+const itemOf = ({ lines, projects, service_levels, replaced, ...invoice }: Invoice) => ({
   ...invoice,
-  packed: pack({ lines, replaced, ...(projects && { projects }) }),
+  packed: pack({ lines, replaced, ...(projects && { projects }), ...(service_levels && { service_levels }) }),
 });
 const invoiceOf = ({ packed, ...row }: Record<string, unknown>): Invoice => StoredInvoice.parse({ ...row, ...unpack(packed) });
 

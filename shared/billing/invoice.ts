@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CreditLine, ServiceLevel } from '../service-levels/service-level.ts';
 import { Nanos } from '../usage/event.ts';
 import { ReplacedMonth } from './billed-month.ts';
 import { Address } from './seller.ts';
@@ -109,6 +110,8 @@ export const Invoice = z.object({
    * of models. None if no request was in a project. Invoices of release 0.1.0 lack it.
    */
   projects: z.array(ProjectCharge).optional(),
+  /** The service levels of models with a promise for the month; absent: there were none. */
+  service_levels: z.array(ServiceLevel).optional(),
   /**
    * The sum of all lines except taxes and rounding; the taxes; and the sum of all lines, which is whole cents and at
    * least 0.
@@ -157,6 +160,8 @@ export const CreditNote = z.object({
   reason: z.string(),
   /** The note of its invoice. */
   note: z.string().nullable().optional(),
+  /** Of a credit note for service levels: they add up to the amount. */
+  lines: z.array(CreditLine).optional(),
   /** The credited amount, positive, in whole cents. */
   amount_nanos: Nanos,
   issued_at: z.int(),

@@ -7,7 +7,7 @@ import { type CreditStore, type Grant, NumberTaken } from './credit-store.ts';
 const MAX_NUMBER_ATTEMPTS = 20;
 
 export interface LedgerDependencies {
-  limiters: LimiterConfigurationStore;
+  limiters: Pick<LimiterConfigurationStore, 'get' | 'addGrant'>;
   credit: CreditStore;
 }
 

@@ -35,6 +35,7 @@ const SHARED_FOLDERS = [
   'observability',
   'payload-log',
   'credit',
+  'service-levels',
   'billing',
   'responses',
   'tickets',

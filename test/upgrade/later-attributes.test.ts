@@ -22,6 +22,8 @@ const NEW_PATHS = [
   '/v1/observability/now',
   '/v1/projects',
   '/v1/service-accounts',
+  '/v1/service-levels',
+  '/v1/service-promises',
   '/v1/summary',
 ];
 

@@ -11,12 +11,14 @@ import { transact, type Write } from '../../../shared/database/transaction.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { creditServiceLevels, type ServiceCreditDependencies } from './credit-service-levels.ts';
 import { type Draft, type DraftDependencies, draftInvoice, type InvoiceToDraft } from './draft-invoice.ts';
 import { invoiceIdOf } from './invoice-id.ts';
 import { OutOfTime } from './read-day.ts';
 import { progressOf } from './read-days.ts';
 
-export interface CloseDependencies extends DraftDependencies, IssueDependencies {
+export interface CloseDependencies extends DraftDependencies, IssueDependencies, ServiceCreditDependencies {
+  limiters: DraftDependencies['limiters'] & ServiceCreditDependencies['limiters'];
   settings: IssueDependencies['settings'];
   invoices: InvoiceStore;
   organizations: Pick<OrganizationDirectory, 'getMany'>;
@@ -80,6 +82,7 @@ const issueIfAutomatic = async (deps: CloseDependencies, invoice: Invoice): Prom
 const complete = async (deps: CloseDependencies, existing: Invoice): Promise<void> => {
   const invoice = await issueIfAutomatic(deps, existing);
   const isIssued = invoice.state === 'issued' || invoice.state === 'paid';
+  if (isIssued) await creditServiceLevels(deps, invoice);
   if (isIssued && invoice.files.pdf !== undefined) return transact(deps.database, [deps.invoices.toFinish(invoice)]);
   if (isIssued) await deps.tasks.send({ task: 'render', organization: invoice.organization, document: invoice.id }, deps.now());
 };

@@ -1,7 +1,7 @@
 import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
 import type { ChargeGroup } from './charge-group.ts';
 import type { InvoicePrices } from './invoice-prices.ts';
-import { amountLine, divideRounded, sumLines, usageLines } from './line.ts';
+import { amountLine, CENT_NANOS, divideRounded, sumLines, usageLines } from './line.ts';
 
 /** A month's charges, from usage and earlier invoices, before taxes. */
 export interface MonthCharges {
@@ -32,8 +32,6 @@ export interface Tax {
   description: string;
   amount_nanos: bigint;
 }
-
-const CENT_NANOS = 10_000_000n;
 
 /** The lines and sums of an invoice, as in `Invoice`. */
 export interface InvoiceTotals {

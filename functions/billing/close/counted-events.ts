@@ -5,6 +5,7 @@ import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
 import { addGroup, type ChargeGroup, type ChargeGroups, gpuGroup, usageGroup } from './charge-group.ts';
 import type { Source } from './day-file.ts';
 import { addProject, type ProjectSum, type ProjectSums, projectOfUsage } from './project-sums.ts';
+import { addServices, createServiceCount, type ServiceSums } from './service-sums.ts';
 
 // Lines are compressed in chunks, so that a day with millions of events needs little memory.
 const CHUNK_CHARACTERS = 1024 * 1024;
@@ -16,6 +17,8 @@ export interface CountedEvent {
   group: ChargeGroup;
   /** Undefined for GPU time, which is in no project. */
   project?: ProjectSum;
+  /** Undefined for GPU time. */
+  usage?: UsageEvent;
 }
 
 export const countUsage = (event: UsageEvent): CountedEvent => ({
@@ -23,6 +26,7 @@ export const countUsage = (event: UsageEvent): CountedEvent => ({
   atMs: event.admitted_at,
   group: usageGroup(event),
   project: projectOfUsage(event),
+  usage: event,
 });
 export const countGpu = (event: GpuEvent): CountedEvent => ({ id: event.id, atMs: event.started_at, group: gpuGroup(event) });
 
@@ -41,8 +45,23 @@ export interface CountedLine {
   line: string;
 }
 
-/** Adds up the events of an API key or deployment on a day, one after the other, and collects their lines. */
-export const createSourceCount = (source: string, groups: ChargeGroups, projects: ProjectSums) => {
+/** The sums to which a count adds. */
+export interface CountedSums {
+  groups: ChargeGroups;
+  projects: ProjectSums;
+  services: ServiceSums;
+}
+
+/**
+ * Adds up the events of an API key or deployment on a day, one after the other, and collects their lines.
+ * @param promised the models with a promise
+ */
+export const createSourceCount = (
+  source: string,
+  { groups, projects, services }: CountedSums,
+  promised: ReadonlySet<string> = new Set(),
+) => {
+  const serviceCount = promised.size > 0 ? createServiceCount(promised) : undefined;
   const hash = createHash('sha256');
   const compressed: Uint8Array[] = [];
   let text = '';
@@ -61,6 +80,7 @@ export const createSourceCount = (source: string, groups: ChargeGroups, projects
       if (text.length >= CHUNK_CHARACTERS) compress();
       addGroup(groups, counted.group);
       if (counted.project) addProject(projects, counted.project);
+      if (counted.usage) serviceCount?.add(counted.usage);
       sums.events++;
       sums.cost_nanos += counted.group.cost_nanos;
       sums.prepaid_nanos += counted.group.prepaid_nanos;
@@ -72,6 +92,7 @@ export const createSourceCount = (source: string, groups: ChargeGroups, projects
     end: (): { source: Source; compressed: Uint8Array[] } | undefined => {
       if (!last) return undefined;
       compress();
+      if (serviceCount) addServices(services, serviceCount.end());
       return { source: { id: source, ...sums, last_event: last.id, sha256: hash.digest('hex') }, compressed };
     },
   };

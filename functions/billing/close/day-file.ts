@@ -4,6 +4,7 @@ import { type BillingFiles, getFile, putFile, sha256Of } from '../../../shared/b
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
 import { ChargeGroup } from './charge-group.ts';
 import { ProjectSum } from './project-sums.ts';
+import { ServiceSum } from './service-sums.ts';
 
 /** The events of an API key or a deployment on a day. */
 export const Source = z.object({
@@ -26,6 +27,8 @@ export const DayFile = z.object({
   groups: z.array(ChargeGroup),
   /** The sums of requests by project; absent if none of them was in a project. */
   projects: z.array(ProjectSum).optional(),
+  /** The requests of models with a promise for the month; absent if there were none. */
+  services: z.array(ServiceSum).optional(),
   /** The API keys and deployments, in the order of their ids. */
   sources: z.array(Source),
   /** The file that lists each counted event: compressed lines of JSON. */
@@ -33,7 +36,8 @@ export const DayFile = z.object({
 });
 export type DayFile = z.output<typeof DayFile>;
 
-const monthOfDay = (day: string): string => day.slice(0, 7);
+/** The month of a UTC day. */
+export const monthOfDay = (day: string): string => day.slice(0, 7);
 
 const countedKey = (organization: string, day: string, sha256: string): string =>
   `billed/${organization}/${monthOfDay(day)}/${sha256}.jsonl.gz`;
@@ -52,7 +56,7 @@ const sumOf = (groups: readonly ChargeGroup[], name: 'cost_nanos' | 'instance_se
  * storing the same content again changes nothing.
  */
 export const storeDay = async (files: BillingFiles, read: DayRead): Promise<BilledDay> => {
-  const { organization, day, groups, projects = [], sources } = read;
+  const { organization, day, groups, projects = [], services = [], sources } = read;
   const usage = groups.filter(({ deployment }) => deployment === null);
   const gpu = groups.filter(({ deployment }) => deployment !== null);
   const sums = {
@@ -64,7 +68,8 @@ export const storeDay = async (files: BillingFiles, read: DayRead): Promise<Bill
   if (sources.length === 0) return { ...sums, sha256: null };
   const hash = sha256Of(read.counted);
   const counted = await putFile(files, countedKey(organization, day, hash), read.counted, 'application/gzip');
-  const content = Buffer.from(canonicalJson({ organization, day, groups, ...(projects.length > 0 && { projects }), sources, counted }));
+  const parts = { ...(projects.length > 0 && { projects }), ...(services.length > 0 && { services }) };
+  const content = Buffer.from(canonicalJson({ organization, day, groups, ...parts, sources, counted }));
   const sha256 = sha256Of(content);
   await files.put(billedFileKey(organization, monthOfDay(day), sha256), content, 'application/json');
   return { ...sums, sha256 };

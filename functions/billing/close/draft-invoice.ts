@@ -6,6 +6,7 @@ import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
 import type { Invoice } from '../../../shared/billing/invoice.ts';
 import { closableAt } from '../../../shared/billing/month.ts';
 import { buyerParty, sellerParty } from '../../../shared/billing/parties.ts';
+import type { PromiseStore } from '../../../shared/service-levels/promise-store.ts';
 import type { PriceStores } from '../prices/price-versions.ts';
 import { chargeLines, composeInvoice } from './compose-invoice.ts';
 import { loadDay } from './day-file.ts';
@@ -13,12 +14,15 @@ import { chargesOf, type Inputs } from './inputs.ts';
 import { createInvoicePrices, readPrices } from './invoice-prices.ts';
 import { toProjectCharge } from './project-sums.ts';
 import { type CoverageDependencies, type InvoiceCoverage, readCoverage } from './read-coverage.ts';
+import { serviceLevelsOf } from './service-levels.ts';
+import { promisesOf } from './service-sums.ts';
 import type { Taxes } from './taxes.ts';
 
 export interface DraftDependencies extends CoverageDependencies, PriceStores {
   settings: Pick<BillingSettingsStore, 'getSeller' | 'getProfile'>;
   nameOf: (organization: string) => Promise<string>;
   taxes: Taxes;
+  servicePromises: Pick<PromiseStore, 'list'>;
   /** Sluice's version. */
   release: string;
 }
@@ -81,17 +85,28 @@ const replacedOf = (months: InvoiceCoverage['months'], month: string): ReplacedM
  */
 export const draftInvoice = async (deps: DraftDependencies, wanted: InvoiceToDraft): Promise<Draft> => {
   const { organization, month, invoice, state } = wanted;
-  const { days, months } = await readCoverage(deps, wanted);
-  const { groups, projects } = await chargesOf(days, (day, read) => loadDay(deps.files, organization, day, read));
+  const allPromises = await deps.servicePromises.list();
+  const { days, months } = await readCoverage(deps, { ...wanted, promises: allPromises });
+  const { groups, projects, services } = await chargesOf(days, (day, read) => loadDay(deps.files, organization, day, read));
   const prices = await readPrices(deps, organization, [...groups.values()].flat());
   const carriedNanos = state.carried_forward_nanos;
   const charges = chargeLines({ month, groups, prices: createInvoicePrices(prices), carriedNanos });
   if (charges.length === 0) return { invoice: undefined, months };
 
-  const blank = { ...(await blankInvoice(deps, wanted)), projects: projects.map(toProjectCharge), replaced: replacedOf(months, month) };
+  const promises = promisesOf(allPromises, month);
+  const service_levels = serviceLevelsOf(promises, services.get(month) ?? new Map(), groups.get(month) ?? []);
+  const blank = {
+    ...(await blankInvoice(deps, wanted)),
+    projects: projects.map(toProjectCharge),
+    ...(service_levels.length > 0 && { service_levels }),
+    replaced: replacedOf(months, month),
+  };
   const untaxed: Invoice = { ...blank, ...composeInvoice(month, charges, []) };
   const taxes = untaxed.subtotal_nanos > 0n ? await deps.taxes(untaxed) : [];
-  const inputs: Inputs = { invoice, organization, month, days, prices, carried_forward_nanos: carriedNanos, taxes };
+  const inputs: Inputs = {
+    ...{ invoice, organization, month, days, prices, carried_forward_nanos: carriedNanos, taxes },
+    ...(promises.length > 0 && { promises }),
+  };
   const content = Buffer.from(canonicalJson(inputs));
   const sha256 = sha256Of(content);
   const file = await putFile(deps.files, billedFileKey(organization, month, sha256), content, 'application/json');

@@ -3,6 +3,8 @@ import type { ChargeGroup } from './charge-group.ts';
 import type { InvoicePrices } from './invoice-prices.ts';
 
 const MILLION = 1_000_000n;
+/** A cent in nano-dollars. */
+export const CENT_NANOS = 10_000_000n;
 const HOUR_SECONDS = 3_600n;
 
 /** Rounds half away from zero, so that a correction takes back exactly what was charged. */

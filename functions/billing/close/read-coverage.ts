@@ -1,8 +1,10 @@
 import type { BilledDay, BilledMonth } from '../../../shared/billing/billed-month.ts';
 import type { BilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import { daysOfMonth } from '../../../shared/billing/month.ts';
+import type { ModelPromises } from '../../../shared/service-levels/promise.ts';
+import { monthOfDay } from './day-file.ts';
 import { type DayTotals, isSame, readDayTotals, reportDifferences, type TotalsDependencies } from './day-totals.ts';
-import { type InputDay, monthOfDay } from './inputs.ts';
+import type { InputDay } from './inputs.ts';
 import { type ReadDependencies, readDays } from './read-days.ts';
 
 const CORRECTED_MONTHS = 24;
@@ -43,19 +45,19 @@ const clearMarkers = async (
  */
 export const readCoverage = async (
   deps: CoverageDependencies,
-  { organization, month, invoice }: { organization: string; month: string; invoice: string },
+  { organization, month, invoice, promises }: { organization: string; month: string; invoice: string; promises: readonly ModelPromises[] },
 ): Promise<InvoiceCoverage> => {
   const ownDays = daysOfMonth(month);
   const markers = await deps.billedMonths.daysRatedAgain(organization);
   const storedBefore = await deps.billedMonths.readDays(organization, invoice);
-  await readDays(deps, { organization, reader: invoice, days: ownDays });
+  await readDays(deps, { organization, reader: invoice, days: ownDays, promises });
   const closed = (await deps.billedMonths.last(organization, CORRECTED_MONTHS)).filter((billed) => billed.month !== month);
   const all = [...ownDays, ...closed.flatMap(({ days }) => Object.keys(days))].sort();
   const totals = await readDayTotals(deps, organization, all[0] as string, all.at(-1) as string);
   const before = new Map(closed.flatMap(({ days }) => Object.entries(days)));
   const marked = [...markers.keys()].filter((day) => before.has(day));
   const suspected = [...new Set([...changedDays(closed, totals), ...marked, ...closed.flatMap((billed) => billed.suspected)])].sort();
-  const stored = await readDays(deps, { organization, reader: invoice, days: [...ownDays, ...suspected] });
+  const stored = await readDays(deps, { organization, reader: invoice, days: [...ownDays, ...suspected], promises });
   const read = new Map([...ownDays, ...suspected].map((day) => [day, stored.get(day) as BilledDay]));
   reportDifferences({ organization, month }, read, totals);
   const isBilled = (day: string): boolean => before.get(day)?.sha256 === read.get(day)?.sha256;

@@ -5,8 +5,10 @@ import type { Database } from '../../../shared/database/database.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
-import { loadDay, storeDay } from './day-file.ts';
+import type { ModelPromises } from '../../../shared/service-levels/promise.ts';
+import { loadDay, monthOfDay, storeDay } from './day-file.ts';
 import { OutOfTime, type ReadBefore, readDay } from './read-day.ts';
+import { promisesOf } from './service-sums.ts';
 import { type EventSource, openSources, type SourceDependencies } from './sources.ts';
 
 export interface ReadDependencies extends SourceDependencies {
@@ -25,6 +27,8 @@ export interface Reading {
   /** The id under which the days are stored: that of an invoice, or of a check of an expiry of credit. */
   reader: string;
   days: readonly string[];
+  /** The promises of all models; absent: service levels are not counted. */
+  promises?: readonly ModelPromises[];
 }
 
 const openPart = async ({ files }: ReadDependencies, { organization }: Reading, day: string, part: PartOfDay): Promise<ReadBefore> => {
@@ -33,6 +37,7 @@ const openPart = async ({ files }: ReadDependencies, { organization }: Reading, 
   return {
     groups: file?.groups ?? [],
     projects: file?.projects,
+    services: file?.services,
     sources: file?.sources ?? [],
     counted,
     after: part.after,
@@ -57,7 +62,8 @@ const readAndStore = async (
 ): Promise<unknown[]> => {
   const { organization, reader } = reading;
   const before = part && (await openPart(deps, reading, day, part));
-  const read = await readDay(organization, day, sources, { before, parallel, hasTime: deps.hasTime });
+  const promised = new Set(promisesOf(reading.promises ?? [], monthOfDay(day)).map(({ model }) => model));
+  const read = await readDay(organization, day, sources, { before, parallel, promised, hasTime: deps.hasTime });
   const hasMore = read.read > (before?.read ?? 0);
   if (!read.isWhole && !hasMore) return read.failures;
   const stored = await storeDay(deps.files, read);

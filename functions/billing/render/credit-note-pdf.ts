@@ -1,9 +1,10 @@
 import type { CreditNote } from '../../../shared/billing/invoice.ts';
+import type { CreditLine } from '../../../shared/service-levels/service-level.ts';
 import type { IssuedInvoice } from '../focus/invoice-detail.ts';
 import { putHead, putNote, putTotal } from './document-head.ts';
 import type { Fonts } from './fonts.ts';
-import { amountText, dateText, monthText, periodText } from './format-values.ts';
-import { createPdfWriter } from './pdf-writer.ts';
+import { amountText, dateText, decimalsOf, monthText, periodText } from './format-values.ts';
+import { createPdfWriter, type PdfWriter } from './pdf-writer.ts';
 
 interface Printed {
   /** The corrected invoice. */
@@ -11,6 +12,69 @@ interface Printed {
   /** The hash of the credit note's JSON file. */
   sha256: string;
 }
+
+const GAP = 10;
+const ROW_HEIGHT = 16;
+const HEAD_HEIGHT = 14;
+const SMALL = { size: 8, isQuiet: true } as const;
+const RIGHT = { align: 'right' } as const;
+
+// A text that fits exactly can be broken, so a column is a little wider.
+const widthOf = (pdf: PdfWriter, head: string, texts: readonly string[]): number =>
+  Math.max(pdf.widthOf(head, SMALL), ...texts.map((text) => pdf.widthOf(text))) + 1;
+
+const putLines = (pdf: PdfWriter, lines: readonly CreditLine[], symbol: string): void => {
+  const nanos = lines.flatMap(({ base_nanos, amount_nanos }) => [base_nanos ?? 0n, amount_nanos]);
+  const printed = (amount: bigint): string => amountText(amount, symbol, decimalsOf(nanos));
+  const rows = lines.map(({ description, base_nanos, percent, amount_nanos }) => ({
+    description,
+    base: base_nanos === null ? '' : printed(base_nanos),
+    percent: percent === null ? '' : `${percent} %`,
+    amount: printed(amount_nanos),
+  }));
+  const widths = {
+    amount: widthOf(
+      pdf,
+      'Credit',
+      rows.map(({ amount }) => amount),
+    ),
+    percent: widthOf(
+      pdf,
+      'Share',
+      rows.map(({ percent }) => percent),
+    ),
+    base: widthOf(
+      pdf,
+      'Charges',
+      rows.map(({ base }) => base),
+    ),
+  };
+  const amountAt = pdf.width() - widths.amount;
+  const percentAt = amountAt - GAP - widths.percent;
+  const baseAt = percentAt - GAP - widths.base;
+  const descriptionWidth = baseAt - GAP;
+  const put = (row: Record<'base' | 'percent' | 'amount', string>, style: typeof SMALL | object = {}): void => {
+    pdf.put(row.base, baseAt, pdf.y(), widths.base, { ...style, ...RIGHT });
+    pdf.put(row.percent, percentAt, pdf.y(), widths.percent, { ...style, ...RIGHT });
+    pdf.put(row.amount, amountAt, pdf.y(), widths.amount, { ...style, ...RIGHT });
+  };
+  pdf.skip(6);
+  pdf.repeat(() => {
+    pdf.put('Missed promise', 0, pdf.y(), descriptionWidth, SMALL);
+    put({ base: 'Charges', percent: 'Share', amount: 'Credit' }, SMALL);
+    pdf.skip(HEAD_HEIGHT);
+    pdf.rule();
+    pdf.skip(7);
+  });
+  for (const row of rows) {
+    const height = Math.max(ROW_HEIGHT, pdf.heightOf(row.description, descriptionWidth) + 4);
+    pdf.need(height);
+    pdf.put(row.description, 0, pdf.y(), descriptionWidth);
+    put(row);
+    pdf.skip(height);
+  }
+  pdf.repeat(undefined);
+};
 
 /** A credit note as a PDF. Equal credit notes give equal bytes. */
 export const creditNotePdf = async (fonts: Fonts, note: CreditNote, { invoice, sha256 }: Printed): Promise<Buffer> => {
@@ -41,6 +105,7 @@ export const creditNotePdf = async (fonts: Fonts, note: CreditNote, { invoice, s
     ],
   });
   putNote(pdf, 'Reason', note.reason);
+  if (note.lines) putLines(pdf, note.lines, currency_symbol);
   pdf.rule();
   pdf.skip(12);
   putTotal(pdf, `Credit (${currency})`, amountText(amount_nanos, currency_symbol), true);

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
 import type { CreditNote, InvoiceLine, ProjectCharge } from '../../../shared/billing/invoice.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { creditLineRecord } from '../../../shared/service-levels/service-level.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { IssuedInvoice } from '../focus/invoice-detail.ts';
 
@@ -57,5 +58,12 @@ export const invoiceJson = (invoice: IssuedInvoice): string => {
 };
 
 /** The JSON of a credit note. @param month that of the corrected invoice */
-export const creditNoteJson = ({ amount_nanos, issued_at, files: _, version: __, ...note }: CreditNote, month: string): string =>
-  canonicalJson({ object: 'credit_note', ...note, month, amount: dollarsOf(amount_nanos), issued_at: seconds(issued_at) });
+export const creditNoteJson = ({ amount_nanos, lines, issued_at, files: _, version: __, ...note }: CreditNote, month: string): string =>
+  canonicalJson({
+    object: 'credit_note',
+    ...note,
+    lines: lines?.map(creditLineRecord),
+    month,
+    amount: dollarsOf(amount_nanos),
+    issued_at: seconds(issued_at),
+  });

@@ -2,6 +2,7 @@ import type { CreditNote, InvoiceLine } from '../../../shared/billing/invoice.ts
 import { endOfMonth, startOfMonth } from '../../../shared/billing/month.ts';
 import { type Cell, csvLines } from '../../../shared/csv/csv.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import type { CreditLine } from '../../../shared/service-levels/service-level.ts';
 import { timeText } from '../focus/charge-units.ts';
 import type { IssuedInvoice } from '../focus/invoice-detail.ts';
 
@@ -40,6 +41,21 @@ const CREDIT_NOTE_COLUMNS = [
   'currency',
   'invoice_issued_at',
   ...CUSTOMER_COLUMNS,
+] as const;
+
+// Of a credit note with lines, which has a row for each.
+const CREDIT_LINE_COLUMNS = [
+  'line',
+  'kind',
+  'description',
+  'model',
+  'measure',
+  'threshold',
+  'requests',
+  'answered',
+  'p95_ms',
+  'base',
+  'percent',
 ] as const;
 
 type Row<Column extends string> = Partial<Record<Column, Cell | undefined>>;
@@ -87,10 +103,29 @@ export const invoiceCsv = (invoice: IssuedInvoice): string => {
   );
 };
 
-/** A credit note as CSV: one row. @param invoice the corrected one */
+type CreditNoteRow = Row<(typeof CREDIT_NOTE_COLUMNS)[number] | (typeof CREDIT_LINE_COLUMNS)[number]>;
+
+const cellOf = (number: number | null): Cell => (number === null ? null : String(number));
+
+const creditLineCells = (line: CreditLine, i: number): CreditNoteRow => ({
+  line: String(i + 1),
+  kind: line.kind,
+  description: line.description,
+  model: line.model,
+  measure: line.measure,
+  threshold: line.threshold,
+  requests: cellOf(line.requests),
+  answered: cellOf(line.answered),
+  p95_ms: cellOf(line.p95_ms),
+  base: line.base_nanos === null ? null : dollarsOf(line.base_nanos),
+  percent: cellOf(line.percent),
+  amount: dollarsOf(-line.amount_nanos),
+});
+
+/** A credit note as CSV: one row, or a row for each of its lines. @param invoice the corrected one */
 export const creditNoteCsv = (note: CreditNote, invoice: IssuedInvoice): string => {
   const { number, issued_at, invoice_number, reason, amount_nanos, currency, buyer } = note;
-  const row: Row<(typeof CREDIT_NOTE_COLUMNS)[number]> = {
+  const row: CreditNoteRow = {
     credit_note: number,
     issued_at: timeText(issued_at),
     invoice: invoice_number,
@@ -100,5 +135,9 @@ export const creditNoteCsv = (note: CreditNote, invoice: IssuedInvoice): string 
     invoice_issued_at: timeText(invoice.issued_at),
     ...customerCells({ ...invoice, buyer }),
   };
-  return csvOf(CREDIT_NOTE_COLUMNS, [row]);
+  if (!note.lines) return csvOf<(typeof CREDIT_NOTE_COLUMNS)[number]>(CREDIT_NOTE_COLUMNS, [row]);
+  return csvOf(
+    [...CREDIT_NOTE_COLUMNS, ...CREDIT_LINE_COLUMNS],
+    note.lines.map((line, i) => ({ ...row, ...creditLineCells(line, i) })),
+  );
 };

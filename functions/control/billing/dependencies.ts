@@ -9,6 +9,7 @@ import { createInvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { createNumberStore } from '../../../shared/billing/number-store.ts';
 import { createRerateStore } from '../../../shared/billing/rerate-store.ts';
 import type { RecordTable } from '../../../shared/database/record-table.ts';
+import { createPromiseStore } from '../../../shared/service-levels/promise-store.ts';
 import { createSignDownload } from './downloads/download.ts';
 
 // The currency of all prices until an admin has set the seller.
@@ -35,6 +36,7 @@ export const createBillingDependencies = ({ table, bucket, queueUrl }: BillingRe
     creditNotes: createCreditNoteStore(table),
     exports: createExportStore(table),
     rerates: createRerateStore(table),
+    servicePromises: createPromiseStore(table),
     billingTasks,
     signDownload: createSignDownload(bucket),
     /** The currency of all prices, such as `USD`. */

@@ -1,14 +1,23 @@
+import { monthOf } from '../../../shared/billing/month.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { ModelNotFound } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { figuresFor } from '../../../shared/service-levels/promise.ts';
+import type { PromiseStore } from '../../../shared/service-levels/promise-store.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
+import { toFigures } from '../service-levels/promise-resource.ts';
 import { ModelOfDeployment } from './errors.ts';
 import { type ModelResource, toResource } from './model-resource.ts';
 
 interface ModelReads {
   models: ModelStore;
+}
+
+/** The stores of a model and its promises. */
+export interface ModelDetailReads extends ModelReads {
+  servicePromises: Pick<PromiseStore, 'get'>;
 }
 
 /**
@@ -29,16 +38,22 @@ export const isVisible = (actor: Actor, pool: string, { status }: Model): boolea
 
 const viewOf = (actor: Actor, pool: string) => ({ pool, isAdmin: isOfPlatform(actor), nowMs: actor.origin.nowMs });
 
-/** Finds a model by its name; an organization's own model takes precedence over a shared one. @throws 404 */
+/**
+ * Finds a model by its name, with what it promises this month; an organization's own model takes precedence over a
+ * shared one. @throws 404
+ */
 export const retrieveModel = async (
-  { models }: ModelReads,
+  { models, servicePromises }: ModelDetailReads,
   actor: Actor,
   name: string,
   organization: string | undefined,
 ): Promise<ModelResource> => {
   for (const pool of poolsFor(actor, organization)) {
     const model = await models.get(pool, name);
-    if (model && isVisible(actor, pool, model)) return toResource(model, viewOf(actor, pool));
+    if (!model || !isVisible(actor, pool, model)) continue;
+    const { promises } = pool === SERVERLESS_POOL ? await servicePromises.get(name) : { promises: [] };
+    const promised = figuresFor(promises, monthOf(actor.origin.nowMs));
+    return { ...toResource(model, viewOf(actor, pool)), ...(promised && { service_promise: toFigures(promised) }) };
   }
   throw new ModelNotFound(name);
 };

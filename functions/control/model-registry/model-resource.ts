@@ -4,6 +4,7 @@ import { Capabilities, DialectName, Embedding, type Model, ModelStatus, ModelTas
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
 import { figuresOf, newestFirst, PriceFigures, Pricing, pricingOf } from '../../../shared/prices/price-version.ts';
+import { PromiseFiguresResource } from '../service-levels/promise-resource.ts';
 import { RegistrationReport } from './registration-report.ts';
 
 const ResourceTarget = z.object({
@@ -55,6 +56,9 @@ export const ModelResource = z.object({
   pricing: Pricing.nullable().meta({ description: 'The current price; null: no price is in effect yet, so the model cannot be called.' }),
   targets: z.array(ResourceTarget).optional().meta({ description: 'The SageMaker targets of the model. Only for admins.' }),
   prices: z.array(PriceFigures).optional().meta({ description: 'All price versions, newest first. Only for admins.' }),
+  service_promise: PromiseFiguresResource.optional().meta({
+    description: 'What a shared model promises this month, in the reply to a retrieval; absent: nothing.',
+  }),
   version: z.int().meta({ description: 'Incremented by every change. The ETag is derived from it.' }),
 });
 export type ModelResource = z.infer<typeof ModelResource>;

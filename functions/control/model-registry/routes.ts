@@ -4,13 +4,13 @@ import { MODELS_PATH } from '../../../shared/models/models-path.ts';
 import { createRoute } from '../access/route.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { deleteModel, updateModel } from './change-model.ts';
-import { listModels, retrieveModel } from './find-model.ts';
+import { listModels, type ModelDetailReads, retrieveModel } from './find-model.ts';
 import { ModelResource, RegisteredModel } from './model-resource.ts';
 import { checkAgain, type ModelDependencies, registerModel } from './register-model.ts';
 import { ModelRegistration, ModelToCheck, ModelUpdate } from './registration.ts';
 import { RegistrationReport } from './registration-report.ts';
 
-const route = createRoute<ModelDependencies>('Models');
+const route = createRoute<ModelDependencies & ModelDetailReads>('Models');
 const oneModel = `${MODELS_PATH}/{model+}`;
 const parameters = {
   model: { description: 'The name of a model. Slashes can be sent as they are or percent-encoded.', example: 'qwen3-8b' },

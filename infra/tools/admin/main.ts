@@ -12,6 +12,7 @@ import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import { createBilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import { createBillingClient, createBillingFiles } from '../../../shared/billing/billing-files.ts';
+import { createCreditNoteStore } from '../../../shared/billing/credit-note-store.ts';
 import { createInvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { createCreditStore } from '../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
@@ -150,6 +151,8 @@ const invoiceStores = async (database: Database, stack: string) => {
   const usageTable = await physicalName('USAGE_TABLE', 'UsageTable', stack);
   return {
     invoices: createInvoiceStore(billing),
+    creditNotes: createCreditNoteStore(billing),
+    credit: createCreditStore(database, await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack)),
     billedMonths: createBilledMonthsStore(billing),
     files: createBillingFiles(createBillingClient(), await physicalName('BILLING_BUCKET', 'BillingBucket', stack)),
     limiters: createLimiterConfigurationStore(database, await physicalName('KEYS_TABLE', 'KeysTable', stack)),

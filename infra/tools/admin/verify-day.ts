@@ -1,7 +1,8 @@
-import { type ChargeGroup, type ChargeGroups, listGroups } from '../../../functions/billing/close/charge-group.ts';
-import { createSourceCount, readCounted } from '../../../functions/billing/close/counted-events.ts';
+import { type ChargeGroup, listGroups } from '../../../functions/billing/close/charge-group.ts';
+import { type CountedSums, createSourceCount, readCounted } from '../../../functions/billing/close/counted-events.ts';
 import type { DayFile } from '../../../functions/billing/close/day-file.ts';
-import { listProjects, type ProjectSum, type ProjectSums } from '../../../functions/billing/close/project-sums.ts';
+import { listProjects, type ProjectSum } from '../../../functions/billing/close/project-sums.ts';
+import { listServices, type ServiceSums } from '../../../functions/billing/close/service-sums.ts';
 import type { EventSource } from '../../../functions/billing/close/sources.ts';
 import { type BillingFiles, getFile } from '../../../shared/billing/billing-files.ts';
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
@@ -21,6 +22,8 @@ export interface UncountedEvent {
 export interface VerifiedDay {
   groups: ChargeGroup[];
   projects: ProjectSum[];
+  /** The requests of models with a promise. */
+  services: ServiceSums;
   /** The number of events that were counted. */
   events: number;
   /** Sentences. */
@@ -45,23 +48,24 @@ const inWords = (source: { events: number; cost_nanos: bigint } | undefined): st
  * Counts the events of a day again, but only those that were counted for the invoice.
  * @param file what was counted; undefined: nothing
  * @param sources the API keys and deployments that have events now
+ * @param promised the models with a promise for the month of the day
  */
 export const verifyDay = async (
   files: BillingFiles,
   day: string,
   file: DayFile | undefined,
   sources: readonly EventSource[],
+  promised: ReadonlySet<string>,
 ): Promise<VerifiedDay> => {
   const counted = file ? await countedLines(files, file) : new Map<string, Map<string, string>>();
   const billed = new Map(file?.sources.map((source) => [source.id, source]));
   const readers = new Map(sources.map((source) => [source.id, source]));
-  const groups: ChargeGroups = new Map();
-  const projects: ProjectSums = new Map();
-  const result: VerifiedDay = { groups: [], projects: [], events: 0, differences: [], uncounted: [] };
+  const sums: CountedSums = { groups: new Map(), projects: new Map(), services: new Map() };
+  const result: VerifiedDay = { groups: [], projects: [], services: sums.services, events: 0, differences: [], uncounted: [] };
 
   const failures = await inParallel([...new Set([...readers.keys(), ...counted.keys()])].sort(), SOURCES_AT_ONCE, async (source) => {
     const lines = counted.get(source) ?? new Map<string, string>();
-    const count = createSourceCount(source, groups, projects);
+    const count = createSourceCount(source, sums, promised);
     const foundIds = new Set<string>();
     await readers.get(source)?.count((event) => {
       const line = lines.get(event.id);
@@ -79,11 +83,12 @@ export const verifyDay = async (
       result.differences.push(`${day}, ${source}: ${inWords(now)}, but ${inWords(billed.get(source))} were billed.`);
   });
   throwFailures(failures);
-  result.groups = listGroups(groups);
-  result.projects = listProjects(projects);
+  result.groups = listGroups(sums.groups);
+  result.projects = listProjects(sums.projects);
   const isSame =
     canonicalJson(result.groups) === canonicalJson(file?.groups ?? []) &&
-    canonicalJson(result.projects) === canonicalJson(file?.projects ?? []);
+    canonicalJson(result.projects) === canonicalJson(file?.projects ?? []) &&
+    canonicalJson(listServices(sums.services)) === canonicalJson(file?.services ?? []);
   if (result.differences.length === 0 && !isSame)
     result.differences.push(`${day}: the events add up to other sums than the file of the day has.`);
   return result;

@@ -1,23 +1,37 @@
 import { addGroup, type ChargeGroups, listGroups } from '../../../functions/billing/close/charge-group.ts';
 import { chargeLines, composeInvoice } from '../../../functions/billing/close/compose-invoice.ts';
-import { type DayFile, loadDay } from '../../../functions/billing/close/day-file.ts';
-import { Inputs, monthOfDay } from '../../../functions/billing/close/inputs.ts';
+import { type DayFile, loadDay, monthOfDay } from '../../../functions/billing/close/day-file.ts';
+import { Inputs } from '../../../functions/billing/close/inputs.ts';
 import { createInvoicePrices } from '../../../functions/billing/close/invoice-prices.ts';
 import { addProject, listProjects, type ProjectSums, projectsOf, toProjectCharge } from '../../../functions/billing/close/project-sums.ts';
+import {
+  prepaidCreditKey,
+  prepaidCreditNanos,
+  serviceCreditLines,
+  serviceCreditNoteId,
+  sumOfCredit,
+} from '../../../functions/billing/close/service-credits.ts';
+import { serviceLevelsOf } from '../../../functions/billing/close/service-levels.ts';
+import { addServices, type ServiceSums } from '../../../functions/billing/close/service-sums.ts';
 import { openSources, type SourceDependencies } from '../../../functions/billing/close/sources.ts';
 import type { BilledMonth } from '../../../shared/billing/billed-month.ts';
 import type { BilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import { type BillingFiles, getFile } from '../../../shared/billing/billing-files.ts';
 import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
+import type { CreditNoteStore } from '../../../shared/billing/credit-note-store.ts';
 import type { Invoice, InvoiceLine, ProjectCharge } from '../../../shared/billing/invoice.ts';
 import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
+import type { CreditStore } from '../../../shared/credit/credit-store.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import type { ServiceLevel } from '../../../shared/service-levels/service-level.ts';
 import { countedLines, type UncountedEvent, type VerifiedDay, verifyDay } from './verify-day.ts';
 
 export interface VerifyDependencies extends SourceDependencies {
   invoices: Pick<InvoiceStore, 'find'>;
   billedMonths: Pick<BilledMonthsStore, 'get'>;
   files: BillingFiles;
+  creditNotes: Pick<CreditNoteStore, 'find'>;
+  credit: Pick<CreditStore, 'getOnce'>;
 }
 
 /** Events that came after their day was counted. They are no mistake: another invoice bills them. */
@@ -75,6 +89,56 @@ const compareProjects = (billed: readonly ProjectCharge[] | undefined, derived: 
   });
 };
 
+const compareLevels = (billed: readonly ServiceLevel[], derived: readonly ServiceLevel[]): string[] =>
+  [...new Set([...billed, ...derived].map(({ model }) => model))].flatMap((model) => {
+    const [one, other] = [billed, derived].map((levels) => levels.find((level) => level.model === model));
+    if (canonicalJson(one) === canonicalJson(other)) return [];
+    const words = (level: ServiceLevel | undefined): string =>
+      level
+        ? `${level.answered} of ${level.answered + level.failed} requests answered, $${dollarsOf(level.charges_nanos)} and ${level.misses.length} misses`
+        : 'nothing';
+    return [`Service level of ${model}: the invoice has ${words(one)}, the events give ${words(other)}.`];
+  });
+
+const compareGrant = async (
+  { credit }: VerifyDependencies,
+  { id, organization }: Invoice,
+  levels: readonly ServiceLevel[],
+): Promise<string[]> => {
+  const expected = prepaidCreditNanos(levels);
+  const granted = (await credit.getOnce(organization, prepaidCreditKey(id)))?.amount_nanos ?? 0n;
+  if (granted === expected) return [];
+  return [`Prepaid credit for service levels: $${dollarsOf(granted)} was granted, the events give $${dollarsOf(expected)}.`];
+};
+
+// A credit note can credit at most what is left of its invoice. Nothing is credited before the invoice is issued.
+const compareCredit = async (deps: VerifyDependencies, invoice: Invoice, levels: readonly ServiceLevel[]): Promise<string[]> => {
+  if (invoice.state === 'draft' || invoice.state === 'void') return [];
+  const derived = serviceCreditLines({ ...invoice, service_levels: [...levels] });
+  const note = await deps.creditNotes.find(serviceCreditNoteId(invoice));
+  const grant = await compareGrant(deps, invoice, levels);
+  if (!note) {
+    const isMissing = derived.length > 0 && invoice.credited_nanos < invoice.total_nanos;
+    return [
+      ...(isMissing ? [`Credit note for service levels: there is none, the events give $${dollarsOf(sumOfCredit(derived))}.`] : []),
+      ...grant,
+    ];
+  }
+  const { lines = [], amount_nanos, number } = note;
+  const unlimited = lines.filter(({ kind }) => kind !== 'limit');
+  // Less than the events give is right only if nothing is left of the invoice.
+  const isLimited = sumOfCredit(derived) > amount_nanos;
+  const isEqual =
+    canonicalJson(unlimited) === canonicalJson(derived) &&
+    sumOfCredit(lines) === amount_nanos &&
+    (!isLimited || invoice.credited_nanos === invoice.total_nanos);
+  if (isEqual) return grant;
+  return [
+    `Credit note ${number}: it has $${dollarsOf(amount_nanos)} and other lines, the events give $${dollarsOf(sumOfCredit(derived))}.`,
+    ...grant,
+  ];
+};
+
 const SUMS = ['subtotal_nanos', 'tax_nanos', 'total_nanos', 'carried_forward_nanos'] as const;
 
 // Throws if the file was changed or belongs to another invoice.
@@ -126,9 +190,20 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
   const groups = new Map<string, ChargeGroups>();
   const projects: ProjectSums = new Map();
   const verified: VerifiedDay[] = [];
+  const services: ServiceSums = new Map();
+  const promised = new Set(inputs.promises?.map(({ model }) => model));
   for (const { day, before, read } of inputs.days) {
-    const now = await verifyDay(deps.files, day, await load(day, read), sourcesOf(day));
+    const file = await load(day, read);
+    const isOwn = monthOfDay(day) === month;
+    const now = await verifyDay(
+      deps.files,
+      day,
+      file,
+      sourcesOf(day),
+      isOwn ? promised : new Set(file?.services?.map(({ model }) => model)),
+    );
     verified.push(now);
+    if (isOwn) addServices(services, now.services);
     const ofMonth: ChargeGroups = groups.get(monthOfDay(day)) ?? new Map();
     groups.set(monthOfDay(day), ofMonth);
     for (const group of now.groups) addGroup(ofMonth, group);
@@ -141,6 +216,7 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
   const listed = new Map([...groups].map(([each, ofMonth]) => [each, listGroups(ofMonth)]));
   const { prices, carried_forward_nanos: carriedNanos, taxes } = inputs;
   const derived = composeInvoice(month, chargeLines({ month, groups: listed, prices: createInvoicePrices(prices), carriedNanos }), taxes);
+  const levels = serviceLevelsOf(inputs.promises ?? [], services, listed.get(month) ?? []);
   return {
     invoice: id,
     number: invoice.number,
@@ -150,6 +226,8 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
       ...verified.flatMap(({ differences }) => differences),
       ...compareLines(invoice.lines, derived.lines),
       ...compareProjects(invoice.projects, listProjects(projects).map(toProjectCharge)),
+      ...compareLevels(invoice.service_levels ?? [], levels),
+      ...(await compareCredit(deps, invoice, levels)),
       ...SUMS.filter((name) => invoice[name] !== derived[name]).map(
         (name) => `${name}: the invoice has $${dollarsOf(invoice[name])}, the events give $${dollarsOf(derived[name])}.`,
       ),

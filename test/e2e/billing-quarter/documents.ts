@@ -7,9 +7,12 @@ import { type Verification, verifyInvoice } from '../../../infra/tools/admin/ver
 import type { BillingFiles } from '../../../shared/billing/billing-files.ts';
 import type { BillingTask } from '../../../shared/billing/billing-tasks.ts';
 import type { Invoice } from '../../../shared/billing/invoice.ts';
+import type { CreditStore } from '../../../shared/credit/credit-store.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { createCatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { createPromiseStore } from '../../../shared/service-levels/promise-store.ts';
 import { testFonts } from '../../functions/billing/documents.ts';
 import type { BillingDeps } from '../../functions/control/billing/billing-fixtures.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
@@ -39,11 +42,12 @@ interface DocumentDependencies {
   ingestion: Ingestion;
   catalogue: ReturnType<typeof createCatalogueStore>;
   billing: BillingDeps;
+  credit: CreditStore;
   now: () => number;
 }
 
 /** Makes and changes invoices and credit notes with the code of the service. */
-export const openDocuments = async ({ test, ingestion, catalogue, billing, now }: DocumentDependencies) => {
+export const openDocuments = async ({ test, ingestion, catalogue, billing, credit, now }: DocumentDependencies) => {
   const { database, tables, models, limiters } = test;
   const { usage, gpuEvents, totals, rollups } = ingestion;
   const { invoices, creditNotes, billed: billedMonths, billingTasks: tasks } = billing;
@@ -52,9 +56,10 @@ export const openDocuments = async ({ test, ingestion, catalogue, billing, now }
   const admin = await storeUser(billing, { role: 'admin', organization: null });
   const actor = () => ({ ...admin, origin: { ...admin.origin, nowMs: now() } });
   const control = { ...billing, nameOf };
+  const servicePromises = createPromiseStore(createRecordTable(database, tables.Billing as string));
 
   const closing: CloseDependencies = {
-    ...{ ...control, billedMonths, limiters, usage, gpuEvents, rollups, models, catalogue, totals, tasks, now },
+    ...{ ...control, billedMonths, limiters, usage, gpuEvents, rollups, models, catalogue, totals, tasks, credit, servicePromises, now },
     files: files satisfies BillingFiles,
     organizations: { getMany: async (ids) => ids.map((id) => ({ id, name: id, createdAtMs: Date.parse('2026-09-01') })) },
     taxes: noTaxes,
@@ -91,7 +96,7 @@ export const openDocuments = async ({ test, ingestion, catalogue, billing, now }
     },
 
     verify: (id: string): Promise<Verification> =>
-      verifyInvoice({ limiters, usage, gpuEvents, rollups, invoices, billedMonths, files }, id),
+      verifyInvoice({ limiters, usage, gpuEvents, rollups, invoices, billedMonths, creditNotes, credit, files }, id),
 
     /**
      * Removes the invoice with the last number, its files and what was read for it, as if its month had never been

@@ -43,7 +43,7 @@ export const openWorld = async (test: TestDatabase, script: Script) => {
 
   let nowMs = 0;
   const now = (): number => nowMs;
-  const documents = await openDocuments({ test, ingestion, catalogue, billing, now });
+  const documents = await openDocuments({ test, ingestion, catalogue, billing, credit, now });
 
   const setUp = async (): Promise<void> => {
     const base = { status: 'published' as const, created: 0, context_length: 8_192, max_output_tokens: 4_096, default_output_tokens: 512 };

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { type IssuedInvoice, issued } from '../../../functions/billing/focus/invoice-detail.ts';
 import { FONT_FILES, type Fonts } from '../../../functions/billing/render/fonts.ts';
 import { CreditNote, Invoice, type InvoiceLine } from '../../../shared/billing/invoice.ts';
+import type { CreditLine } from '../../../shared/service-levels/service-level.ts';
 
 const require = createRequire(import.meta.url);
 const fontOf = (name: string): Buffer => readFileSync(require.resolve(FONT_FILES[name] as string));
@@ -157,6 +158,39 @@ export const creditNoteWith = (facts: Partial<CreditNote> = {}): CreditNote => {
     version: 1,
     ...facts,
   });
+};
+
+const creditLine = (line: Partial<CreditLine> & Pick<CreditLine, 'kind' | 'description' | 'amount_nanos'>): CreditLine => ({
+  model: null,
+  measure: null,
+  threshold: null,
+  requests: null,
+  answered: null,
+  p95_ms: null,
+  base_nanos: null,
+  percent: null,
+  ...line,
+});
+
+/** What a credit note for service levels has besides others. */
+export const SERVICE_CREDIT = {
+  reason: 'Service levels of 2026-10',
+  amount_nanos: 123_450_000_000n,
+  lines: [
+    creditLine({
+      kind: 'service_credit',
+      description: 'qwen3-8b: 99,812 of 100,000 requests answered, below 0.999',
+      model: 'qwen3-8b',
+      measure: 'availability',
+      threshold: '0.999',
+      requests: 100_000,
+      answered: 99_812,
+      base_nanos: 1_234_567_891_234n,
+      percent: 10,
+      amount_nanos: 123_456_789_123n,
+    }),
+    creditLine({ kind: 'rounding', description: 'Rounding to whole cents', amount_nanos: -6_789_123n }),
+  ],
 };
 
 /** Many lines with long names, for several pages. */

@@ -90,6 +90,7 @@ export const ACTIONS_WITHOUT_TEXTS = [
   'service_account.deleted',
   'service_account.secret_created',
   'service_account.secret_deleted',
+  'service_promise.stated',
   'session.all_ended',
   'session.created',
   'session.ended',

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { type CreditNote, Party } from '../../../../shared/billing/invoice.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
+import { CreditLineRecord, creditLineRecord } from '../../../../shared/service-levels/service-level.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { FileResource, toFiles } from '../invoices/invoice-resource.ts';
 
@@ -32,6 +33,10 @@ export const CreditNoteResource = z.object({
   buyer: Party,
   reason: z.string(),
   note: z.string().nullable().meta({ description: 'What the seller must say, such as about VAT.' }),
+  lines: z.array(CreditLineRecord).meta({
+    description:
+      'Of a credit note for service levels: each promise that was missed, and the numbers that prove it. They add up to the amount.',
+  }),
   amount: z.string().meta({ description: 'What is credited: a positive decimal number.', examples: ['12.5'] }),
   issued_at: z.int().meta({ description: 'Unix time in seconds.' }),
   files: z.array(FileResource).meta({ description: 'The files that can be downloaded. They are made once, soon after the issue.' }),
@@ -39,10 +44,18 @@ export const CreditNoteResource = z.object({
 export type CreditNoteResource = z.infer<typeof CreditNoteResource>;
 
 /** Converts a credit note to the wire. */
-export const toCreditNoteResource = ({ amount_nanos, issued_at, files, version: _, ...creditNote }: CreditNote): CreditNoteResource => ({
+export const toCreditNoteResource = ({
+  amount_nanos,
+  lines = [],
+  issued_at,
+  files,
+  version: _,
+  ...creditNote
+}: CreditNote): CreditNoteResource => ({
   ...creditNote,
   note: creditNote.note ?? null,
   object: 'credit_note',
+  lines: lines.map(creditLineRecord),
   amount: dollarsOf(amount_nanos),
   issued_at: Math.floor(issued_at / SECOND_MS),
   files: toFiles(files),

@@ -100,6 +100,8 @@ const simulate = (organization: string, keys: readonly SimulatedKey[]) => {
     },
   };
   const limiters: CloseDependencies['limiters'] = {
+    get: async () => undefined,
+    addGrant: async () => false,
     listByOrganization: async function* () {
       yield* items.keys();
     },

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { creditNotePdf } from '../../../../functions/billing/render/credit-note-pdf.ts';
 import { textsOf } from '../../../support/clients/pdf-text.ts';
-import { creditNoteWith, invoiceWith, testFonts } from '../documents.ts';
+import { creditNoteWith, invoiceWith, SERVICE_CREDIT, testFonts } from '../documents.ts';
 
 test('prints a credit note with its date, its invoice’s date and period, the reason and its hash', async () => {
   const sha256 = 'c0ffee'.padEnd(64, '0');
@@ -28,5 +28,14 @@ test('prints a credit note with its date, its invoice’s date and period, the r
       'Reverse charge.',
       sha256,
     ]),
+  );
+});
+
+test('prints the promises that a month missed, with the numbers that prove them, and their sum', async () => {
+  const pdf = await creditNotePdf(await testFonts(), creditNoteWith(SERVICE_CREDIT), { invoice: invoiceWith(), sha256: '' });
+  const texts = textsOf(pdf).map(({ text }) => text.trim());
+  for (const { description } of SERVICE_CREDIT.lines) expect(texts.join(' ')).toContain(description);
+  expect(texts).toEqual(
+    expect.arrayContaining(['Charges', '€1,234.567891234', '10 %', '€123.456789123', '−€0.006789123', 'Credit (EUR)', '€123.45']),
   );
 });

@@ -20,7 +20,7 @@ import { transact } from '../../../../shared/database/transaction.ts';
 import { textsOf } from '../../../support/clients/pdf-text.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
-import { creditNoteWith, invoiceWith, lineWith, manyLines, testFonts } from '../documents.ts';
+import { creditNoteWith, invoiceWith, lineWith, manyLines, SERVICE_CREDIT, testFonts } from '../documents.ts';
 import { checkInvoiceDetail } from '../focus/validator.ts';
 
 const BUCKET = 'billing-files';
@@ -281,6 +281,25 @@ describe('renderDocument, for a credit note', () => {
     });
     const printed = textsOf(await read(files.pdf?.key ?? '')).map(({ text }) => text);
     expect(printed).toContain(sha256Of(json));
+  });
+
+  test('has a row in CSV and a line in JSON for each promise that was missed', async () => {
+    const { deps, stored, storedNote, render } = setUp();
+    const { id } = await storedNote({ invoice: (await stored()).id, ...SERVICE_CREDIT });
+    await render(id);
+    const { files } = await deps.creditNotes.get(organization, id);
+    const { lines, amount } = JSON.parse((await read(files.json?.key ?? '')).toString());
+    const missed = { model: 'qwen3-8b', measure: 'availability', threshold: '0.999' };
+    expect(lines).toMatchObject([
+      { ...missed, requests: 100_000, answered: 99_812, base: '1234.567891234', percent: 10, amount: '123.456789123' },
+      { kind: 'rounding', base: null, amount: '-0.006789123' },
+    ]);
+    const rows = parse(await read(files.csv?.key ?? ''), { columns: true }) as Record<string, string>[];
+    expect(rows).toMatchObject([
+      { ...missed, line: '1', requests: '100000', answered: '99812', base: '1234.567891234', percent: '10', amount: '-123.456789123' },
+      { line: '2', kind: 'rounding', base: '', amount: '0.006789123' },
+    ]);
+    expect(amount).toBe('123.45');
   });
 });
 

@@ -1,0 +1,58 @@
+import { createRoute } from '../access/route.ts';
+import { NewServicePromise, PromisedModel, ServicePromiseList, ServicePromiseResource } from './promise-resource.ts';
+import { listPromises, type PromiseDependencies, statePromise } from './state-promise.ts';
+
+const route = createRoute<PromiseDependencies>('Prices');
+const promises = '/v1/service-promises';
+
+export const serviceLevelRoutes = [
+  route(
+    {
+      method: 'POST',
+      path: promises,
+      operationId: 'createServicePromise',
+      summary: 'State what a shared model promises from a month on',
+      description:
+        'A month that misses the promise is credited to each organization when it is closed. Without a measure, nothing is promised from that month on.',
+      access: 'prices:write',
+      needsFreshLogin: true,
+      body: {
+        name: 'NewServicePromise',
+        schema: NewServicePromise,
+        example: {
+          model: 'qwen3-8b',
+          from_month: '2027-01',
+          availability: {
+            min_requests: 1_000,
+            tiers: [
+              { below: '0.999', credit_percent: 10 },
+              { below: '0.99', credit_percent: 25 },
+            ],
+          },
+          first_token_p95_ms: { min_requests: 1_000, tiers: [{ above: 2_000, credit_percent: 5 }] },
+          max_credit_percent: 30,
+        },
+      },
+      reply: { status: 201, description: 'The promise.', json: { name: 'ServicePromise', schema: ServicePromiseResource } },
+      errors: [400, 404, 409, 412, 503],
+    },
+    ({ deps, actor, body }) => statePromise(deps, actor, body),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: promises,
+      operationId: 'listServicePromises',
+      summary: 'List the promises of a shared model',
+      access: 'prices:list',
+      query: PromisedModel,
+      reply: {
+        status: 200,
+        description: 'All promises, the latest month first.',
+        json: { name: 'ServicePromiseList', schema: ServicePromiseList },
+      },
+      errors: [400, 404, 503],
+    },
+    ({ deps, query }) => listPromises(deps, query),
+  ),
+];
