@@ -69,18 +69,23 @@ const invokeShadow = async (
   timeMs: number,
 ): Promise<Outcome> => {
   const signal = new AbortController();
-  const timer = setTimeout(() => signal.abort(), timeMs);
+  // The client aborts the signal of a call that fails, too.
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    signal.abort();
+  }, timeMs);
   const observer = observeAnswer();
   try {
     const times = await readAnswer(invoke({ target: shadow.target, body, choices: 1, signal }), observer, now);
-    if (signal.signal.aborted) return failed('timed_out');
+    if (isLate) return failed('timed_out');
     if (observer.isTooLarge()) return failed('too_large');
     const answer = { ...observer.answer(), ...times };
     const { promptTokens, completionTokens } = answer;
     const usedTokens = promptTokens === undefined || completionTokens === undefined ? undefined : promptTokens + completionTokens;
     return { counts: compareAnswers(servedBody, serving, answer), usedTokens };
   } catch (error) {
-    return failed(failureOf(error, signal.signal.aborted));
+    return failed(failureOf(error, isLate));
   } finally {
     clearTimeout(timer);
   }

@@ -54,7 +54,7 @@ export const ShadowReport = z.object({
   exact_matches: countsOf(SAMENESS).meta({ description: 'Answers to requests with `temperature` 0: their text and their calls.' }),
   verdict: z.enum(['promote', 'roll_back', 'undecided']),
   reasons: z.array(z.string()),
-  thresholds: z.object({ min_requests: Count, min_counted: Count, promote: Limits, roll_back: Limits }),
+  thresholds: z.object({ min_requests: Count, min_counted: Count, min_slower_ms: Count, promote: Limits, roll_back: Limits }),
   apply: z
     .object({ method: z.literal('PATCH'), path: z.string(), body: z.object({ traffic_percent: z.int() }) })
     .nullable()

@@ -7,6 +7,8 @@ export const THRESHOLDS = {
   min_requests: 100,
   /** The fewest for `roll_back`, and for each rule that counts only some requests. */
   min_counted: 20,
+  /** A shorter delay is not counted, whatever its percentage. */
+  min_slower_ms: 50,
   promote: { failed_percent: 1, less_valid_percent: 1, slower_percent: 20 },
   roll_back: { failed_percent: 5, less_valid_percent: 5, slower_percent: 100 },
 } as const;
@@ -56,9 +58,10 @@ const validity = (counts: ShadowCounts, kind: 'schema' | 'tools', noun: string):
 const speed = (counts: ShadowCounts, timing: 'first_token' | 'duration', noun: string): Measured => {
   const [serving, shadow] = [timesOf(counts, 'serving', timing), timesOf(counts, 'shadow', timing)];
   const before = serving.p95_ms ?? 0;
+  const longer = (shadow.p95_ms ?? 0) - before;
   return {
     limit: 'slower_percent',
-    percent: before === 0 ? 0 : (100 * ((shadow.p95_ms ?? 0) - before)) / before,
+    percent: before === 0 || longer < THRESHOLDS.min_slower_ms ? 0 : (100 * longer) / before,
     counted: Math.min(serving.count, shadow.count),
     sentence: (percent) => `The p95 of the time ${noun} is ${percent}% longer.`,
   };

@@ -98,14 +98,22 @@ const setUp = async (old: Invoke, next: Invoke, { shadow = {}, change = {}, capa
   return { ...caller, send, sent, bodies: () => sent.map(({ body }) => JSON.parse(body) as Record<string, unknown>) };
 };
 
+// As the client does, an answer that is not read to its end, or fails, aborts its signal.
 const says = (content: string): Invoke =>
-  async function* () {
-    yield text(content);
-    yield END;
+  async function* ({ signal }) {
+    let isRead = false;
+    try {
+      yield text(content);
+      yield END;
+      isRead = true;
+    } finally {
+      if (!isRead) signal.abort();
+    }
   };
 const fails = (error: Error): Invoke =>
   // biome-ignore lint/correctness/useYield: it has no chunk
-  async function* () {
+  async function* ({ signal }) {
+    signal.abort();
     throw error;
   };
 const calls = (name: string, written: string): Invoke =>
@@ -190,6 +198,13 @@ describe('a drawn request', () => {
     expect(await events()).toMatchObject([{ outcome: 'completed' }]);
     expect(lines.join('')).not.toContain(SECRET_WORD);
   });
+
+  test('counts an answer that does not come in time', async () => {
+    const { send } = await setUp(answers, silentAfter(text('Hello')));
+    // Five seconds are left for the answer.
+    await send({}, 15_001);
+    expect((await report()).counts).toEqual({ failed_timed_out: 1 });
+  }, 20_000);
 
   test('counts a request that only the next generation rejects', async () => {
     const { send } = await setUp(answers, fails(new RefusedByModel('The prompt is bad.')));

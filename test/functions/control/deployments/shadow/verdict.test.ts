@@ -29,11 +29,13 @@ describe('a verdict', () => {
   });
 
   test.each([
-    [110, 'promote'],
-    [150, 'undecided'],
-    [250, 'roll_back'],
-  ])('compares a p95 of %d ms with one of 100 ms', (ms, verdict) => {
-    const counts = { compared: 100, [`serving_duration_${bucketOf(100)}`]: 100, [`shadow_duration_${bucketOf(ms)}`]: 100 };
+    [110, 100, 'promote'],
+    [180, 100, 'undecided'],
+    [250, 100, 'roll_back'],
+    [50, 10, 'promote'],
+    [80, 10, 'roll_back'],
+  ])('compares a p95 of %d ms with one of %d ms', (ms, before, verdict) => {
+    const counts = { compared: 100, [`serving_duration_${bucketOf(before)}`]: 100, [`shadow_duration_${bucketOf(ms)}`]: 100 };
     expect(verdictOf(counts).verdict).toBe(verdict);
   });
 });
