@@ -1,8 +1,9 @@
 import { createRoute } from '../access/route.ts';
+import { type LevelDependencies, LevelsQuery, listLevels, ServiceLevels } from './list-levels.ts';
 import { NewServicePromise, PromisedModel, ServicePromiseList, ServicePromiseResource } from './promise-resource.ts';
 import { listPromises, type PromiseDependencies, statePromise } from './state-promise.ts';
 
-const route = createRoute<PromiseDependencies>('Prices');
+const route = createRoute<PromiseDependencies & LevelDependencies>('Prices');
 const promises = '/v1/service-promises';
 
 export const serviceLevelRoutes = [
@@ -54,5 +55,19 @@ export const serviceLevelRoutes = [
       errors: [400, 404, 503],
     },
     ({ deps, query }) => listPromises(deps, query),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/v1/service-levels',
+      operationId: 'listServiceLevels',
+      summary: 'Compare what models promised and kept in a month',
+      description: 'Of the shared models with a promise. This month has counts so far; percentiles and credits come when it is closed.',
+      access: 'billing:read',
+      query: LevelsQuery,
+      reply: { status: 200, description: 'The service levels.', json: { name: 'ServiceLevels', schema: ServiceLevels } },
+      errors: [400, 404, 503],
+    },
+    ({ deps, actor, query }) => listLevels(deps, actor, query),
   ),
 ];

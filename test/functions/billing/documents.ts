@@ -172,7 +172,7 @@ const creditLine = (line: Partial<CreditLine> & Pick<CreditLine, 'kind' | 'descr
   ...line,
 });
 
-/** The parts of a credit note that only one for service levels has. */
+/** The fields of a credit note for service levels. */
 export const SERVICE_CREDIT = {
   reason: 'Service levels of 2026-10',
   amount_nanos: 123_450_000_000n,
