@@ -5,9 +5,9 @@ import { Table } from './table.tsx';
 
 const Plot = later(async () => (await import('./plot.tsx')).Plot);
 
-/** Values over time. All numbers are also in a table, which can be opened. */
+/** Values over time, or over other numbers. All numbers are also in a table, which can be opened. */
 export const Chart = (props: ChartProps) => {
-  const { label, times, series, format, formatTime } = props;
+  const { label, times, series, format, formatTime, acrossTitle = 'Time' } = props;
   return (
     <figure className={classes.chart} aria-label={label}>
       <ul className={classes.legend}>
@@ -28,7 +28,7 @@ export const Chart = (props: ChartProps) => {
           keyOf={(i) => String(i)}
           rows={times.map((_, i) => i)}
           columns={[
-            { title: 'Time', isWhole: true, render: (i) => formatTime(times[i] ?? 0) },
+            { title: acrossTitle, isWhole: true, render: (i) => formatTime(times[i] ?? 0) },
             ...series.map(({ name, values, texts }) => ({
               title: name,
               isNumeric: true,

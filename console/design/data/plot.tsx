@@ -43,7 +43,7 @@ const useTheme = (): number => {
 };
 
 /** Draws a chart on a canvas. */
-export const Plot = ({ times, series, format, isStacked = false }: ChartProps) => {
+export const Plot = ({ times, series, format, acrossTitle, isStacked = false }: ChartProps) => {
   const place = useRef<HTMLDivElement>(null);
   const theme = useTheme();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is in the colours that it resolves
@@ -63,6 +63,7 @@ export const Plot = ({ times, series, format, isStacked = false }: ChartProps) =
         width: element.clientWidth,
         height: HEIGHT,
         legend: { show: false },
+        scales: { x: { time: acrossTitle === undefined } },
         cursor: { drag: { x: false, y: false } },
         axes: [axis, { ...axis, size: 64, values: (_, splits) => splits.map(format) }],
         series: [
@@ -88,6 +89,6 @@ export const Plot = ({ times, series, format, isStacked = false }: ChartProps) =
       resizing.disconnect();
       plot.destroy();
     };
-  }, [times, series, format, isStacked, theme]);
+  }, [times, series, format, acrossTitle, isStacked, theme]);
   return <div ref={place} className={classes.uplot} />;
 };

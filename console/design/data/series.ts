@@ -15,6 +15,8 @@ export interface ChartProps {
   format: (value: number) => string;
   /** How times are written in the table. */
   formatTime: (seconds: number) => string;
+  /** The name of `times` if they are other numbers. */
+  acrossTitle?: string;
   /** True: areas above one another, whose top is the sum. */
   isStacked?: boolean;
 }

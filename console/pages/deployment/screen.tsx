@@ -13,6 +13,7 @@ import { type Deployment, isMoving, roughly } from '../deployments/deployment-st
 import { StateChip } from '../deployments/state-chip.tsx';
 import { taskFacts } from '../model/task-facts.tsx';
 import { playgroundPath } from '../playground/model-choice.ts';
+import { Measure } from './benchmark.tsx';
 import { EditSettings } from './edit-settings.tsx';
 import { FirstRequest } from './first-request.tsx';
 import { Generations } from './generations.tsx';
@@ -29,6 +30,7 @@ const RESTING_MS = 30_000;
 const DIALOGS = {
   settings: EditSettings,
   sleep: WhenToSleep,
+  measure: Measure,
   rollout: RollOut,
   publish: PublishDeployment,
   unpublish: UnpublishDeployment,
@@ -52,6 +54,7 @@ const PageActions = ({ deployment }: { deployment: Deployment }) => {
       {canAnswer(deployment) && deployment.task === 'generate' && <ButtonLink to={playgroundPath(deployment)}>Try it</ButtonLink>}
       {canWrite && <Button onClick={open('settings')}>Change settings</Button>}
       {canWrite && <Button onClick={open('sleep')}>When to sleep</Button>}
+      {canWrite && deployment.task === 'generate' && <Button onClick={open('measure')}>Benchmark</Button>}
       {canWrite && <Button onClick={open('rollout')}>Roll out change</Button>}
       {can(me, 'deployments:publish') && deployment.published_as === null && deployment.state === 'in_service' && (
         <Button onClick={open('publish')}>Publish deployment</Button>

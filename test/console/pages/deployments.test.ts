@@ -13,6 +13,7 @@ import {
   newestOf,
   variablesIn,
 } from '../../../console/pages/deploy/deployment-draft.ts';
+import { benchmarkFaults, benchmarkOf, canStart, FIRST_BENCHMARK } from '../../../console/pages/deployment/benchmark-draft.ts';
 import {
   rolloutChange,
   rolloutDraftOf,
@@ -247,5 +248,27 @@ describe('a deployment', () => {
       instanceTypes: expect.any(String),
       environment: expect.any(String),
     });
+  });
+});
+
+describe('a benchmark', () => {
+  const typed = { ...FIRST_BENCHMARK, budget: ' 2.50 ' };
+
+  test('is sent with the lengths of the own requests if none were typed', () => {
+    expect(canStart(FIRST_BENCHMARK)).toBe(false);
+    expect(canStart(typed)).toBe(true);
+    expect(benchmarkOf(typed)).toEqual({ budget: '2.50', goals: { ttft_p95_ms: 2_000, inter_token_p95_ms: 100 }, apply: true });
+    const lengths = { ...typed, promptTokens: '1000', completionTokens: '200', applies: false };
+    expect(benchmarkOf(lengths)).toMatchObject({ mix: [{ prompt_tokens: 1_000, completion_tokens: 200 }], apply: false });
+  });
+
+  test('is not sent with a fault, which its field shows', () => {
+    expect(benchmarkFaults({ ...typed, budget: 'a lot' })).toEqual({ budget: 'Enter dollars, such as 2.50.' });
+    expect(benchmarkFaults({ ...typed, firstTokenMs: '0', betweenTokensMs: '1.5' })).toEqual({
+      firstTokenMs: 'Enter a whole number, at least 1.',
+      betweenTokensMs: 'Enter a whole number, at least 1.',
+    });
+    expect(benchmarkFaults({ ...typed, promptTokens: '100' })).toEqual({ completionTokens: 'Enter both lengths, or none.' });
+    expect(canStart({ ...typed, completionTokens: '100' })).toBe(false);
   });
 });

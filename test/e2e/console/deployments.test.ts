@@ -187,6 +187,35 @@ describe('deployments in the console', () => {
     await close();
   });
 
+  test('measures how many requests a deployment serves at once, shows the curve, and cancels a benchmark', async () => {
+    const { owner, folder } = await newTenant();
+    const admin = await ui.control.asAdmin();
+    await ui.control.done('POST', '/v1/instance-types/ml.g5.xlarge/prices', { token: admin.token, body: { per_hour: '1.41' } });
+    const body = { name: 'measured', model: `${folder}qwen3-8b/`, runtime: 'vllm-0.27.1', instance_types: ['ml.g5.xlarge'] };
+    const { id } = await ui.control.done('POST', '/v1/deployments', { token: owner.token, body });
+    await becomes(id, 'in_service');
+    const { page, faults, close } = await ui.open(owner, `/deployments/${id}`);
+    await page.getByRole('button', { name: 'Benchmark' }).click();
+    const start = async (answer: string): Promise<void> => {
+      await page.getByLabel('Budget in dollars').fill('5');
+      await page.getByLabel('Tokens of a prompt').fill('40');
+      await page.getByLabel('Tokens of an answer').fill(answer);
+      await page.getByRole('button', { name: 'Start benchmark' }).click();
+    };
+    await start('2');
+    await page.getByText('within the goals').waitFor({ timeout: 120_000 });
+    await page.getByRole('figure', { name: 'Tokens a second by requests at once' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const [, found] = /A copy serves (\d+) /.exec((await page.getByText('within the goals').textContent()) ?? '') ?? [];
+    expect(await deploymentOf(id)).toMatchObject({ max_concurrency_per_copy: Number(found) });
+
+    await start('4000');
+    await page.getByRole('button', { name: 'Cancel benchmark' }).click();
+    await page.getByText('Someone cancelled it.').waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('lets a member see deployments, and offers them no change', async () => {
     const member = await ui.control.createUser({ role: 'member', organization: first.organization });
     const { page, faults, close } = await ui.open(member, '/deployments');

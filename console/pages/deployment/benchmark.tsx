@@ -1,0 +1,191 @@
+import { useState } from 'react';
+import { readAgain, useRead } from '../../client/queries.ts';
+import { request } from '../../client/request.ts';
+import type { ReplyBody } from '../../client/routes.ts';
+import { CheckField, TextField } from '../../design/controls/fields.tsx';
+import { Chart } from '../../design/data/chart.tsx';
+import { Table } from '../../design/data/table.tsx';
+import { Count, Duration, Money } from '../../design/data/values.tsx';
+import { Dialog } from '../../design/feedback/dialog.tsx';
+import { Notice } from '../../design/feedback/failure.tsx';
+import { Loaded } from '../../design/feedback/loaded.tsx';
+import { formatCount } from '../../design/format/amounts.ts';
+import { ActionButton } from '../../design/forms/action-button.tsx';
+import { Form } from '../../design/forms/form.tsx';
+import { ShortFacts, ShortFields } from '../../design/layout/layout.tsx';
+import type { Deployment } from '../deployments/deployment-state.ts';
+import { type BenchmarkDraft, benchmarkFaults, benchmarkOf, canStart, FIRST_BENCHMARK } from './benchmark-draft.ts';
+
+type Reply = ReplyBody<'GET /v1/deployments/{id}/benchmark'>;
+type Benchmark = NonNullable<Reply['benchmark']>;
+type Point = Benchmark['points'][number];
+
+const RUNNING_MS = 3_000;
+
+const isRunning = (benchmark: Benchmark | null | undefined): boolean => benchmark?.status === 'queued' || benchmark?.status === 'running';
+
+const COLUMNS = [
+  { title: 'At once on a copy', render: ({ concurrency_per_copy: at }: Point) => <Count value={at} />, isNumeric: true },
+  { title: 'First token, 95 of 100', render: ({ ttft_ms: { p95 } }: Point) => <Duration milliseconds={p95} />, isNumeric: true },
+  { title: 'Between tokens, 95 of 100', render: ({ inter_token_ms: { p95 } }: Point) => <Duration milliseconds={p95} />, isNumeric: true },
+  { title: 'Tokens a second', render: ({ tokens_per_second: rate }: Point) => <Count value={rate} />, isNumeric: true },
+  { title: 'Cost of a million', render: ({ cost_per_million: cost }: Point) => <Money amount={cost} />, isNumeric: true },
+  { title: 'Goals', render: ({ meets_goals: meets }: Point) => (meets ? 'met' : 'missed') },
+];
+
+const Curve = ({ points }: { points: readonly Point[] }) => {
+  const [series] = useState(() => [{ name: 'Tokens a second', values: points.map(({ tokens_per_second: rate }) => rate) }]);
+  const [levels] = useState(() => points.map(({ concurrency_per_copy: at }) => at));
+  return (
+    <Chart
+      label="Tokens a second by requests at once"
+      times={levels}
+      acrossTitle="At once on a copy"
+      series={series}
+      format={formatCount}
+      formatTime={formatCount}
+    />
+  );
+};
+
+const outcomeOf = ({ result, applied }: Benchmark): string | undefined => {
+  if (result === null) return undefined;
+  const found = `A copy serves ${result} ${result === 1 ? 'request' : 'requests'} at once within the goals.`;
+  if (applied === 'applied') return `${found} The deployment's setting was changed to that.`;
+  return applied === 'changed_meanwhile'
+    ? `${found} The setting was left as it is, because someone changed the deployment meanwhile.`
+    : found;
+};
+
+const Result = ({ benchmark }: { benchmark: Benchmark }) => {
+  const { id, points, end, spent, budget, sent_requests, other_requests } = benchmark;
+  const outcome = outcomeOf(benchmark);
+  return (
+    <>
+      {outcome && <Notice tone="good">{outcome}</Notice>}
+      {end && <p>{end.message}</p>}
+      <ShortFacts
+        facts={[
+          ['Spent', <Money key="spent" amount={spent} />],
+          ['Budget', <Money key="budget" amount={budget} />],
+          ['Requests sent', <Count key="sent" value={sent_requests} />],
+          ['Requests of others meanwhile', <Count key="others" value={other_requests} />],
+        ]}
+      />
+      {points.length > 1 && <Curve key={`${id}-${points.length}`} points={points} />}
+      {points.length > 0 && <Table label="Measured" columns={COLUMNS} rows={points} keyOf={({ concurrency_per_copy: at }) => String(at)} />}
+    </>
+  );
+};
+
+interface MeasureProps {
+  deployment: Deployment;
+  onClose: () => void;
+}
+
+const changed = () => readAgain('/v1/deployments');
+
+const Start = ({ deployment: { id, price_per_hour }, onClose }: MeasureProps) => {
+  const [draft, setDraft] = useState(FIRST_BENCHMARK);
+  const faults = benchmarkFaults(draft);
+  const set =
+    <Name extends keyof BenchmarkDraft>(name: Name) =>
+    (value: BenchmarkDraft[Name]) =>
+      setDraft({ ...draft, [name]: value });
+  return (
+    <Form
+      submitLabel="Start benchmark"
+      canSubmit={canStart(draft)}
+      onCancel={onClose}
+      onSubmit={async () => {
+        await request('POST /v1/deployments/{id}/benchmark', { parameters: { id }, body: benchmarkOf(draft) });
+        await changed();
+      }}
+    >
+      <p>
+        It sends more and more requests at the same time, for up to 90 minutes of GPU time at <Money amount={price_per_hour} /> an hour, and
+        makes requests of others slower meanwhile.
+      </p>
+      <ShortFields>
+        <TextField
+          label="Budget in dollars"
+          hint="It never exceeds that."
+          value={draft.budget}
+          onChange={set('budget')}
+          fault={faults.budget}
+          inputMode="decimal"
+        />
+        <TextField
+          label="First token within ms"
+          value={draft.firstTokenMs}
+          onChange={set('firstTokenMs')}
+          fault={faults.firstTokenMs}
+          inputMode="numeric"
+        />
+        <TextField
+          label="Between tokens, ms"
+          value={draft.betweenTokensMs}
+          onChange={set('betweenTokensMs')}
+          fault={faults.betweenTokensMs}
+          inputMode="numeric"
+        />
+      </ShortFields>
+      <ShortFields>
+        <TextField
+          label="Tokens of a prompt"
+          hint="Empty: as in the last 7 days."
+          value={draft.promptTokens}
+          onChange={set('promptTokens')}
+          fault={faults.promptTokens}
+          inputMode="numeric"
+        />
+        <TextField
+          label="Tokens of an answer"
+          value={draft.completionTokens}
+          onChange={set('completionTokens')}
+          fault={faults.completionTokens}
+          inputMode="numeric"
+        />
+      </ShortFields>
+      <CheckField
+        label="Change the deployment's setting to the result"
+        hint="Unless someone changes its settings meanwhile."
+        checked={draft.applies}
+        onChange={set('applies')}
+      />
+    </Form>
+  );
+};
+
+/** Measures how many requests a deployment serves at the same time, and shows the last result. */
+export const Measure = ({ deployment, onClose }: MeasureProps) => {
+  const { id, name } = deployment;
+  const query = useRead(
+    'GET /v1/deployments/{id}/benchmark',
+    { parameters: { id } },
+    { refetchMs: (reply) => (isRunning(reply?.benchmark) ? RUNNING_MS : 0) },
+  );
+  return (
+    <Dialog title={`How much ${name} serves at once`} onClose={onClose}>
+      <Loaded query={query}>
+        {({ benchmark }) => (
+          <>
+            {isRunning(benchmark) && <p>The benchmark runs. You can close this; it goes on.</p>}
+            {benchmark && <Result benchmark={benchmark} />}
+            {isRunning(benchmark) ? (
+              <ActionButton
+                label="Cancel benchmark"
+                onAct={async () => {
+                  await request('POST /v1/deployments/{id}/benchmark/cancel', { parameters: { id } });
+                  await changed();
+                }}
+              />
+            ) : (
+              <Start deployment={deployment} onClose={onClose} />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+};
