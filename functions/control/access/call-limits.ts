@@ -77,6 +77,9 @@ export const CALL_LIMITS = {
   deployments: {
     bounds: [{ per: 'account', span: 'day', max: 100, platformMax: 500, can: 'create or validate # deployments' }],
   },
+  benchmarks: {
+    bounds: [{ per: 'account', span: 'day', max: 100, platformMax: 500, can: 'start or validate # benchmarks' }],
+  },
   api_keys: {
     bounds: [{ per: 'organization', span: 'day', max: 1_000, can: 'create # API keys' }],
     isCountedByRule: true,

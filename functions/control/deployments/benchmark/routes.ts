@@ -20,8 +20,8 @@ export const benchmarkRoutes = [
       description:
         'Sends requests to the deployment, more and more at the same time, until a goal is missed. It runs in the background, takes GPU time up to `budget`, and ends when the deployment must sleep. An organization can run one at a time.',
       access: 'deployments:write',
-      // Without lengths, it reads up to 5,000 rows of requests.
-      limits: ['searches', 'changes'],
+      // Without lengths, each reads up to 5,000 rows of requests.
+      limits: ['benchmarks'],
       parameters,
       body: {
         name: 'NewDeploymentBenchmark',
