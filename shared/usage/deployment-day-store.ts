@@ -23,6 +23,7 @@ const COUNTED = [
   'cost_nanos',
   'prompt_ms_sum',
   'generation_ms_sum',
+  'duration_ms_sum',
 ] as const;
 type UsageOfDay = Pick<Totals, (typeof COUNTED)[number]>;
 
@@ -40,6 +41,8 @@ const StoredUsage = z
     cost_nanos: Sum,
     prompt_ms_sum: Sum,
     generation_ms_sum: Sum,
+    // 0 in rows that were written before it was counted.
+    duration_ms_sum: Sum.default(0n),
   })
   .transform(({ n, ...totals }): UsageOfDay => ({ events: n, ...totals }));
 

@@ -1,5 +1,6 @@
-import { SelectField, TextField } from '../../design/controls/fields.tsx';
+import { SelectField, TextArea, TextField } from '../../design/controls/fields.tsx';
 import { Section, ShortFields, Stack } from '../../design/layout/layout.tsx';
+import { WINDOWS_HINT } from '../deployments/windows.ts';
 import { idleChoices } from './deployment-draft.ts';
 import type { StepProps } from './model-step.tsx';
 
@@ -46,6 +47,16 @@ export const CopiesStep = ({ draft, onChange, faults }: StepProps) => (
             : 'Asleep it costs nothing. The next request wakes it, which takes minutes.'
         }
       />
+      {draft.idle !== '' && (
+        <TextArea
+          label="Doesn’t sleep in these windows"
+          value={draft.windows}
+          onChange={(windows) => onChange({ windows })}
+          fault={faults.windows}
+          hint={WINDOWS_HINT}
+          rows={2}
+        />
+      )}
     </Stack>
   </Section>
 );

@@ -1,11 +1,16 @@
 import type { ApiFailure } from '../../client/api-failure.ts';
 import type { RequestBody } from '../../client/routes.ts';
+import type { Task } from '../../client/snippets.ts';
+import { WINDOWS_FAULT, windowsIn } from '../deployments/windows.ts';
 
 export type NewDeployment = RequestBody<'POST /v1/deployments'>;
 
 /** A new deployment as its form edits it. */
 export type NewDraft = {
   model: string;
+  task: Task;
+  /** Only of the task `embed`: the numbers of a vector. */
+  dimensions: string;
   /** Empty: made of the model's name. */
   name: string;
   runtime: string;
@@ -17,6 +22,8 @@ export type NewDraft = {
   maxCopies: string;
   /** Seconds; empty: it never sleeps. */
   idle: string;
+  /** Lines such as `mon-fri 08:00-18:00 Europe/Berlin 1`. */
+  windows: string;
   concurrency: string;
   /** Tokens; empty: the default. */
   contextLength: string;
@@ -27,6 +34,8 @@ export type NewDraft = {
 
 export const FIRST_DRAFT: NewDraft = {
   model: '',
+  task: 'generate',
+  dimensions: '',
   name: '',
   runtime: '',
   instanceTypes: [],
@@ -34,11 +43,19 @@ export const FIRST_DRAFT: NewDraft = {
   minCopies: '1',
   maxCopies: '',
   idle: '1800',
+  windows: '',
   concurrency: '16',
   contextLength: '',
   environment: '',
   allowsCode: false,
 };
+
+/** The tasks that a model can have. */
+export const TASKS: readonly (readonly [Task, string])[] = [
+  ['generate', 'Text generation'],
+  ['embed', 'Embeddings'],
+  ['rerank', 'Reranking'],
+];
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
@@ -98,6 +115,8 @@ export const faultsOf = (draft: NewDraft): Faults => ({
       'Enter a whole number of at least 1.',
     ]),
   ),
+  ...(draft.task === 'embed' && !isCount(draft.dimensions) && { dimensions: 'Enter the numbers of a vector, such as 1024.' }),
+  ...(windowsIn(draft.windows) === undefined && { windows: WINDOWS_FAULT }),
   ...(variablesIn(draft.environment) === undefined && { environment: 'Enter one NAME=value on each line.' }),
 });
 
@@ -108,7 +127,9 @@ const UNNAMED = 'deployment';
 /** The request for a new deployment; undefined if its fields can't be sent. */
 export const newDeploymentOf = (draft: NewDraft, organization: string | undefined): NewDeployment | undefined => {
   const environment = variablesIn(draft.environment);
-  if (!environment || Object.keys(faultsOf(draft)).length > 0 || draft.runtime === '' || draft.instanceTypes.length === 0) return undefined;
+  const schedule = windowsIn(draft.windows);
+  if (!environment || !schedule || Object.keys(faultsOf(draft)).length > 0 || draft.runtime === '' || draft.instanceTypes.length === 0)
+    return undefined;
   const model = draft.model.trim();
   return {
     ...(organization && { organization }),
@@ -118,7 +139,10 @@ export const newDeploymentOf = (draft: NewDraft, organization: string | undefine
     instance_types: [...draft.instanceTypes],
     accelerators: Number(draft.accelerators),
     copies: { min: Number(draft.minCopies), ...(draft.maxCopies !== '' && { max: Number(draft.maxCopies) }) },
+    ...(draft.task !== 'generate' && { task: draft.task }),
+    ...(draft.task === 'embed' && { embedding: { dimensions: Number(draft.dimensions) } }),
     scale_to_zero_after_seconds: draft.idle === '' ? null : Number(draft.idle),
+    ...(schedule.length > 0 && { schedule }),
     max_concurrency_per_copy: Number(draft.concurrency),
     environment: { ...(draft.contextLength !== '' && { SM_VLLM_MAX_MODEL_LEN: draft.contextLength }), ...environment },
     allow_code: draft.allowsCode,
@@ -134,6 +158,9 @@ const FIELDS: Readonly<Record<string, keyof NewDraft>> = {
   'copies.min': 'minCopies',
   'copies.max': 'maxCopies',
   scale_to_zero_after_seconds: 'idle',
+  schedule: 'windows',
+  task: 'task',
+  embedding: 'dimensions',
   max_concurrency_per_copy: 'concurrency',
   'environment.SM_VLLM_MAX_MODEL_LEN': 'contextLength',
   context_length: 'contextLength',

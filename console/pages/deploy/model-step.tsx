@@ -2,7 +2,7 @@ import { can, useSignedIn } from '../../client/me.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../design/controls/fields.tsx';
 import { Columns, Disclosure, Section, Stack } from '../../design/layout/layout.tsx';
-import { type Faults, type NewDraft, nameFor } from './deployment-draft.ts';
+import { type Faults, type NewDraft, nameFor, TASKS } from './deployment-draft.ts';
 
 export interface StepProps {
   draft: NewDraft;
@@ -99,6 +99,27 @@ export const ModelStep = ({ runtimes, folder, hubModels, ...step }: ModelStepPro
             choices={runtimes.map(({ id }) => [id, id] as const)}
             hint={description ?? 'What serves the model.'}
           />
+        </Columns>
+        <Columns>
+          <SelectField
+            label="Task"
+            value={draft.task}
+            onChange={(task) => onChange({ task })}
+            fault={faults.task}
+            choices={TASKS}
+            hint="What requests ask it for."
+          />
+          {draft.task === 'embed' && (
+            <TextField
+              label="Length of a vector"
+              value={draft.dimensions}
+              onChange={(dimensions) => onChange({ dimensions })}
+              fault={draft.dimensions === '' ? undefined : faults.dimensions}
+              placeholder="1024"
+              inputMode="numeric"
+              hint="hidden_size in the model’s config.json."
+            />
+          )}
         </Columns>
         <Advanced {...step} />
       </Stack>

@@ -21,6 +21,15 @@ interface ReviewProps {
 const startText = ({ p50_seconds, p90_seconds }: Estimate['start']): string =>
   `about ${roughly(p50_seconds)}; nine of ten within ${roughly(p90_seconds)}`;
 
+const MINUTES_AN_HOUR = 60;
+
+const SchedulePrice = ({ minutes_per_week, price_per_month }: NonNullable<Estimate['schedule']>) => (
+  <span>
+    at least <Money amount={Number(price_per_month).toFixed(2)} /> a month, for {Math.round((minutes_per_week / MINUTES_AN_HOUR) * 10) / 10}{' '}
+    hours a week
+  </span>
+);
+
 const HourCost = ({ draft, types }: Pick<ReviewProps, 'draft' | 'types'>) => {
   const type = types.find(({ id }) => id === draft.instanceTypes[0]);
   const ofCopy = Number(draft.accelerators);
@@ -67,7 +76,14 @@ export const Review = ({ draft, body, types, judged, isCurrent, warnings, onCrea
     <Form submitLabel="Create deployment" canSubmit={body !== undefined && draft.model.trim() !== ''} onSubmit={onCreate}>
       <Stack>
         <HourCost draft={draft} types={types} />
-        {judged.estimate && <Facts facts={[['First start', startText(judged.estimate.start)]]} />}
+        {judged.estimate && (
+          <Facts
+            facts={[
+              ['First start', startText(judged.estimate.start)],
+              ['In windows', judged.estimate.schedule ? <SchedulePrice key="windows" {...judged.estimate.schedule} /> : undefined],
+            ]}
+          />
+        )}
         <Verdict draft={draft} judged={judged} isCurrent={isCurrent} />
         {warnings.map((warning) => (
           <Notice key={warning} tone="warn">

@@ -6,6 +6,7 @@ import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import { ShortFields } from '../../design/layout/layout.tsx';
 import { idleChoices } from '../deploy/deployment-draft.ts';
 import type { Deployment } from '../deployments/deployment-state.ts';
+import { WINDOWS_HINT } from '../deployments/windows.ts';
 import { SETTINGS_LABELS, type SettingsDraft, settingsChange, settingsFaults, settingsOf, sizesOf } from './settings-draft.ts';
 
 const COUNTS = ['minCopies', 'maxCopies', 'concurrency'] as const;
@@ -63,7 +64,7 @@ export const EditSettings = ({ deployment, onClose }: { deployment: Deployment; 
               value={draft.windows}
               onChange={(windows) => onChange({ windows })}
               fault={settingsFaults(draft, deployment).windows}
-              hint="One on each line: days, times, time zone and the least copies, such as mon-fri 08:00-18:00 Europe/Berlin 1."
+              hint={WINDOWS_HINT}
               rows={3}
             />
             <Numbers names={sizesOf(deployment)} deployment={deployment} draft={draft} onChange={onChange} />

@@ -11,6 +11,7 @@ import { Facts, Page, Section, Stack } from '../../design/layout/layout.tsx';
 import { DeploymentActions } from '../deployments/deployment-actions.tsx';
 import { type Deployment, isMoving, roughly } from '../deployments/deployment-state.ts';
 import { StateChip } from '../deployments/state-chip.tsx';
+import { linesOfWindows } from '../deployments/windows.ts';
 import { taskFacts } from '../model/task-facts.tsx';
 import { playgroundPath } from '../playground/model-choice.ts';
 import { Measure } from './benchmark.tsx';
@@ -22,7 +23,6 @@ import { Now } from './now.tsx';
 import { PublishDeployment, UnpublishDeployment } from './publish.tsx';
 import { RollOut } from './roll-out.tsx';
 import { WhenToSleep } from './when-to-sleep.tsx';
-import { linesOfWindows } from './windows.ts';
 
 const MOVING_MS = 5_000;
 const RESTING_MS = 30_000;

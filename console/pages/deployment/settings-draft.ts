@@ -2,7 +2,7 @@ import type { RequestBody } from '../../client/routes.ts';
 import { namesIn } from '../../design/format/lists.ts';
 import { isCount, linesOf, variablesIn } from '../deploy/deployment-draft.ts';
 import type { Deployment } from '../deployments/deployment-state.ts';
-import { linesOfWindows, windowsIn } from './windows.ts';
+import { linesOfWindows, WINDOWS_FAULT, windowsIn } from '../deployments/windows.ts';
 
 type Update = RequestBody<'PATCH /v1/deployments/{id}'>;
 
@@ -55,7 +55,7 @@ export const settingsFaults = (
       .filter((name) => !isCount(draft[name]))
       .map((name) => [name, 'Enter a whole number of at least 1.']),
   ),
-  ...(windowsIn(draft.windows) === undefined && { windows: 'Enter one window on each line, such as mon-fri 08:00-18:00 Europe/Berlin 1.' }),
+  ...(windowsIn(draft.windows) === undefined && { windows: WINDOWS_FAULT }),
 });
 
 /** The change of a deployment's settings: only those that differ. */

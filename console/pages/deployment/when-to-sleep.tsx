@@ -7,7 +7,9 @@ import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { Form } from '../../design/forms/form.tsx';
+import { Stack } from '../../design/layout/layout.tsx';
 import { type Deployment, roughly } from '../deployments/deployment-state.ts';
+import { linesOfWindows } from '../deployments/windows.ts';
 
 type Advice = ReplyBody<'GET /v1/deployments/{id}/advice'>;
 type AdviceOption = Advice['options'][number];
@@ -19,13 +21,35 @@ const SECOND_MS = 1_000;
 const nameOf = ({ scale_to_zero_after_seconds: seconds }: AdviceOption): string =>
   seconds === null ? 'never' : `after ${roughly(seconds)}`;
 
-const columns = (present: AdviceOption) => [
+// The settings that an option has.
+const settingsOf = ({ scale_to_zero_after_seconds, schedule, min_copies }: AdviceOption): string =>
+  JSON.stringify([scale_to_zero_after_seconds, schedule, min_copies]);
+
+const Windows = ({ schedule }: Pick<AdviceOption, 'schedule'>) =>
+  schedule.length === 0 ? (
+    '–'
+  ) : (
+    <Stack>
+      {linesOfWindows(schedule)
+        .split('\n')
+        .map((line) => (
+          <span key={line}>{line}</span>
+        ))}
+    </Stack>
+  );
+
+const columns = (present: AdviceOption, options: readonly AdviceOption[]) => [
   {
     title: 'Sleeps',
-    render: (option: AdviceOption) =>
-      option.scale_to_zero_after_seconds === present.scale_to_zero_after_seconds ? `${nameOf(option)} (now)` : nameOf(option),
+    render: (option: AdviceOption) => (settingsOf(option) === settingsOf(present) ? `${nameOf(option)} (now)` : nameOf(option)),
     isWhole: true,
   },
+  ...(options.some(({ schedule }) => schedule.length > 0)
+    ? [{ title: 'Windows', render: ({ schedule }: AdviceOption) => <Windows schedule={schedule} />, isWhole: true }]
+    : []),
+  ...(options.some(({ min_copies: copies }) => copies !== present.min_copies)
+    ? [{ title: 'Least copies', render: ({ min_copies: copies }: AdviceOption) => <Count value={copies} />, isNumeric: true }]
+    : []),
   { title: 'Cost', render: ({ cost }: AdviceOption) => <Money amount={cost} />, isNumeric: true },
   { title: 'Cold starts', render: ({ cold_starts: starts }: AdviceOption) => <Count value={starts} />, isNumeric: true },
   { title: 'Requests that waited', render: ({ waiting_requests: waiting }: AdviceOption) => <Count value={waiting} />, isNumeric: true },
@@ -38,9 +62,11 @@ const columns = (present: AdviceOption) => [
 
 // The present settings are listed even if others are better in everything.
 const optionsWith = (present: AdviceOption, options: readonly AdviceOption[]): AdviceOption[] =>
-  options.some(({ scale_to_zero_after_seconds: seconds }) => seconds === present.scale_to_zero_after_seconds)
-    ? [...options]
-    : [present, ...options];
+  options.some((option) => settingsOf(option) === settingsOf(present)) ? [...options] : [present, ...options];
+
+const Options = ({ present, options }: { present: AdviceOption; options: readonly AdviceOption[] }) => (
+  <Table label="Times to sleep after" columns={columns(present, options)} rows={options} keyOf={settingsOf} />
+);
 
 interface WhenToSleepProps {
   deployment: Deployment;
@@ -50,7 +76,7 @@ interface WhenToSleepProps {
 const Suggestion = ({ advice, deployment, onClose }: WhenToSleepProps & { advice: Advice }) => {
   const { id, version } = deployment;
   const { suggestion } = advice;
-  if (!suggestion) return <p>No other time saves a dollar a month, or has much less waiting at about the same cost.</p>;
+  if (!suggestion) return <p>No other settings save a dollar a month, or have much less waiting at about the same cost.</p>;
   return (
     <Form
       submitLabel="Apply suggestion"
@@ -66,9 +92,12 @@ const Suggestion = ({ advice, deployment, onClose }: WhenToSleepProps & { advice
   );
 };
 
-/** Replays the last days of a deployment with other times to sleep after, and applies the best one. */
+/** Replays the last days of a deployment with other idle times, windows and copies, and applies the best of them. */
 export const WhenToSleep = ({ deployment, onClose }: WhenToSleepProps) => {
-  const query = useRead('GET /v1/deployments/{id}/advice', { parameters: { id: deployment.id }, query: { days: DAYS } });
+  const query = useRead('GET /v1/deployments/{id}/advice', {
+    parameters: { id: deployment.id },
+    query: { days: DAYS, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+  });
   return (
     <Dialog title={`When ${deployment.name} should sleep`} onClose={onClose}>
       <Loaded query={query}>
@@ -81,12 +110,7 @@ export const WhenToSleep = ({ deployment, onClose }: WhenToSleepProps) => {
                 What the last {(advice.to - advice.from) / DAY_SECONDS} whole UTC days would have been like, with {advice.requests}{' '}
                 requests. Those that were told to come back count as if they had waited.
               </p>
-              <Table
-                label="Times to sleep after"
-                columns={columns(advice.present)}
-                rows={optionsWith(advice.present, advice.options)}
-                keyOf={nameOf}
-              />
+              <Options present={advice.present} options={optionsWith(advice.present, advice.options)} />
               <Suggestion advice={advice} deployment={deployment} onClose={onClose} />
             </>
           )

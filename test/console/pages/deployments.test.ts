@@ -91,6 +91,14 @@ describe('a new deployment', () => {
   });
 
   test('is sent without a model too, so that the API says where models can be', () => {
+    expect(newDeploymentOf({ ...draft, windows: 'mon-tue 08:00-18:00 UTC' }, undefined)).toMatchObject({
+      schedule: [{ days: ['mon', 'tue'], from: '08:00', to: '18:00', time_zone: 'UTC', min_copies: 1 }],
+    });
+    expect(newDeploymentOf({ ...draft, task: 'embed', dimensions: '1024' }, undefined)).toMatchObject({
+      task: 'embed',
+      embedding: { dimensions: 1_024 },
+    });
+    expect(newDeploymentOf({ ...draft, task: 'rerank' }, undefined)).toMatchObject({ task: 'rerank' });
     expect(newDeploymentOf({ ...draft, model: ' ' }, undefined)).toMatchObject({ model: 's3://', name: 'deployment' });
   });
 

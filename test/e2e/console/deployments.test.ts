@@ -104,6 +104,36 @@ describe('deployments in the console', () => {
     await close();
   });
 
+  test('creates a model of vectors with windows, and says before what the windows cost', async () => {
+    const { owner, folder } = second;
+    const { page, faults, close } = await ui.open(owner, '/deployments/new');
+    await page.clock.install();
+    await page.getByLabel('Files of the model').fill(`${folder}qwen3-8b/`);
+    await page.getByLabel('Name', { exact: true }).fill('planned');
+    await page.getByRole('radio', { name: TYPE }).click();
+    await page.getByLabel('Task').selectOption({ label: 'Embeddings' });
+    await page.getByLabel('Length of a vector').fill('8');
+    const windows = page.getByLabel('Doesn’t sleep in these windows');
+    await windows.fill('weekdays 8-18');
+    await page.getByText('Enter one window on each line').waitFor();
+    await windows.fill('mon-fri 08:00-18:00 Europe/Berlin 3');
+    await page.clock.fastForward(SETTLED_MS);
+    await page.getByText('expected at most copies.max (1)').waitFor();
+    await windows.fill('mon-fri 08:00-18:00 Europe/Berlin 1');
+    await page.clock.fastForward(SETTLED_MS);
+    // 50 of 168 hours, in a month of 730 hours at $2.80.
+    await page.getByText('at least $608.33 a month, for 50 hours a week').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create deployment' }).click();
+    await page.getByRole('heading', { name: 'planned' }).waitFor();
+    const [, id = ''] = /deployments\/(dep_\w+)/.exec(page.url()) ?? [];
+    const window = { days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '08:00', to: '18:00', time_zone: 'Europe/Berlin', min_copies: 1 };
+    expect(await deploymentOf(id)).toMatchObject({ schedule: [window], task: 'embed', embedding: { dimensions: 8 } });
+    await ui.control.done('DELETE', `/v1/deployments/${id}`, { token: owner.token });
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('shows the API’s words beside what they are about, and keeps what somebody else has changed', async () => {
     const { owner, folder } = second;
     const { page, faults, close } = await ui.open(owner, '/deployments/new');
@@ -177,12 +207,13 @@ describe('deployments in the console', () => {
     await page.getByRole('button', { name: 'When to sleep' }).click();
     await page.getByRole('cell', { name: 'after 40 min (now)' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    const sentence = await page.getByText('a month and causes').textContent();
-    const [, minutes] =
-      /^Sleep after (\d+) minutes? without a request, rather than after 40 minutes: that saves \$/.exec(sentence ?? '') ?? [];
+    const sentence = (await page.getByText('a month and causes').textContent()) ?? '';
+    expect(sentence).toMatch(/^Stay awake .* 08:00-18:00 UTC/);
+    const [, minutes] = /sleep after (\d+) minutes? without a request, rather than after 40 minutes: that /.exec(sentence) ?? [];
     await page.getByRole('button', { name: 'Apply suggestion' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await deploymentOf(id)).toMatchObject({ scale_to_zero_after_seconds: Number(minutes) * 60 });
+    const window = { from: '08:00', to: '18:00', time_zone: 'UTC', min_copies: 1 };
+    expect(await deploymentOf(id)).toMatchObject({ scale_to_zero_after_seconds: Number(minutes) * 60, schedule: [window] });
     expect(faults).toEqual([]);
     await close();
   });

@@ -92,6 +92,7 @@ describe('the days of a deployment', () => {
         cost_nanos: BigInt(7 * n),
         prompt_ms_sum: BigInt(200 * n),
         generation_ms_sum: BigInt(190 * n),
+        duration_ms_sum: BigInt(500 * n),
       },
     });
     const { usage } = await read(deployment);

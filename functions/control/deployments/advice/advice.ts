@@ -1,12 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { copiesPerInstance, instancesFor } from '../../../../shared/deployments/instances.ts';
-import { windowTimes } from '../../../../shared/deployments/schedule.ts';
+import { ScheduleWindow, windowTimes } from '../../../../shared/deployments/schedule.ts';
 import { predictStart, windowLeadMs } from '../../../../shared/deployments/start-times.ts';
 import { wholeSecond } from '../../../../shared/gpu-time/intervals.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
+import { isTimeZone } from '../../../../shared/time/zoned-time.ts';
 import { dayOf } from '../../../../shared/usage/bucket.ts';
 import type { DeploymentDayStore } from '../../../../shared/usage/deployment-day-store.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
@@ -14,9 +16,12 @@ import type { GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts'
 import type { Actor } from '../../access/actor.ts';
 import { type DeploymentReads, visibleDeployment } from '../find-deployment.ts';
 import { wantedGeneration } from '../rollout.ts';
+import { candidatesOf, type Settings } from './candidates.ts';
 import { demandOf } from './demand.ts';
 import { cyclesOf, type Period } from './history.ts';
-import { frontierOf, type Option, type OptionBasis, optionsOf } from './options.ts';
+import { frontierOf, type Option, type OptionBasis, optionOf } from './options.ts';
+import { proposeSchedules } from './propose-schedules.ts';
+import type { LeastCopies, LeastWindow } from './replayed-cost.ts';
 import { suggest } from './suggestion.ts';
 import { useOf } from './use.ts';
 
@@ -27,6 +32,11 @@ export const AdviceQuery = z.strictObject({
   days: z.coerce.number().pipe(z.int().min(1).max(MAX_DAYS)).default(DEFAULT_DAYS).meta({
     description: 'How many whole UTC days before today to replay. The days before the deployment’s creation don’t count.',
   }),
+  time_zone: z
+    .string()
+    .refine(isTimeZone, 'expected the IANA name of a time zone, such as Europe/Berlin or UTC')
+    .optional()
+    .meta({ description: 'The time zone of the windows that are tried. Default: that of the present schedule, or else UTC.' }),
 });
 export type AdviceQuery = z.output<typeof AdviceQuery>;
 
@@ -35,6 +45,8 @@ const Money = z.string().meta({ description: 'Dollars: an exact decimal number.'
 
 const AdviceOption = z.object({
   scale_to_zero_after_seconds: z.int().nullable(),
+  schedule: z.array(ScheduleWindow),
+  min_copies: z.int(),
   instance_seconds: z.int(),
   cost: Money,
   cold_starts: z.int().meta({ description: 'Starts that a request waited for.' }),
@@ -56,7 +68,7 @@ export const Advice = z.object({
     description: 'The replay of the present settings. It equals `metered` if they applied all the time. Null: there is no whole day yet.',
   }),
   options: z.array(AdviceOption).meta({
-    description: 'The idle times of which none is better than another in both cost and waiting time, cheapest first.',
+    description: 'The settings of which none is better than another in both cost and waiting time, cheapest first.',
   }),
   suggestion: z
     .object({
@@ -72,7 +84,11 @@ export const Advice = z.object({
         .object({
           method: z.literal('PATCH'),
           path: z.string(),
-          body: z.object({ scale_to_zero_after_seconds: z.int().nullable() }),
+          body: z.object({
+            scale_to_zero_after_seconds: z.int().nullable().optional(),
+            schedule: z.array(ScheduleWindow).optional(),
+            copies: z.object({ min: z.int() }).optional(),
+          }),
         })
         .meta({ description: 'The request that makes the change.' }),
     })
@@ -86,14 +102,23 @@ export interface AdviceDependencies extends DeploymentReads {
   deploymentDays: DeploymentDayStore;
 }
 
-const resourceOf = ({ idleSeconds, instanceSeconds, costNanos, coldStarts, waitingRequests, waitP50Ms, waitP95Ms }: Option) => ({
-  scale_to_zero_after_seconds: idleSeconds,
-  instance_seconds: Number(instanceSeconds),
-  cost: dollarsOf(costNanos),
-  cold_starts: coldStarts,
-  waiting_requests: waitingRequests,
-  wait_p50_seconds: waitP50Ms / SECOND_MS,
-  wait_p95_seconds: waitP95Ms / SECOND_MS,
+const resourceOf = (option: Option) => ({
+  scale_to_zero_after_seconds: option.idleSeconds,
+  schedule: [...option.schedule],
+  min_copies: option.minCopies,
+  instance_seconds: Number(option.instanceSeconds),
+  cost: dollarsOf(option.costNanos),
+  cold_starts: option.coldStarts,
+  waiting_requests: option.waitingRequests,
+  wait_p50_seconds: option.waitP50Ms / SECOND_MS,
+  wait_p95_seconds: option.waitP95Ms / SECOND_MS,
+});
+
+// Of a PATCH: what differs.
+const changesOf = (before: Settings, { idleSeconds, schedule, minCopies }: Settings) => ({
+  ...(idleSeconds !== before.idleSeconds && { scale_to_zero_after_seconds: idleSeconds }),
+  ...(!isDeepStrictEqual(schedule, before.schedule) && { schedule: [...schedule] }),
+  ...(minCopies !== before.minCopies && { copies: { min: minCopies } }),
 });
 
 // Whole UTC days, so that everything in them is metered.
@@ -112,17 +137,23 @@ const meteredIn = (events: readonly GpuEvent[]) => ({
   cost: dollarsOf(events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n)),
 });
 
-const windowsOf = ({ schedule = [] }: Deployment, { fromMs, toMs }: Period, leadMs: number): Period[] =>
-  windowTimes(schedule, fromMs - DAY_MS, toMs).map(({ startMs, endMs }) => ({ fromMs: startMs - leadMs, toMs: endMs }));
+const windowsOf = (schedule: readonly ScheduleWindow[], { fromMs, toMs }: Period, leadMs: number): LeastWindow[] =>
+  windowTimes(schedule, fromMs - DAY_MS, toMs).map(({ startMs, endMs, minCopies: copies }) => ({
+    fromMs: startMs - leadMs,
+    toMs: endMs,
+    copies,
+  }));
+
+interface AdviceBasis extends OptionBasis {
+  present: Settings;
+  events: GpuEvent[];
+  inFlight: number | null;
+}
 
 // The events and the seconds in use of the days, and of the one before, which says how they began. The day after them
 // has the starts of requests that came shortly before midnight.
-const readBasis = async (
-  deps: AdviceDependencies,
-  deployment: Deployment,
-  range: Period,
-): Promise<OptionBasis & { events: GpuEvent[] }> => {
-  const { id, starts, copies, scale_to_zero_after_seconds: idleSeconds } = deployment;
+const readBasis = async (deps: AdviceDependencies, deployment: Deployment, range: Period): Promise<AdviceBasis> => {
+  const { id, starts, copies, scale_to_zero_after_seconds: idleSeconds, schedule = [] } = deployment;
   const { number: generation, accelerators, instance_types } = wantedGeneration(deployment);
   const [preferred = ''] = instance_types;
   const firstDay = dayOf(range.fromMs - DAY_MS);
@@ -136,13 +167,15 @@ const readBasis = async (
   if (!type) throw new ResourceNotFound('instance type', preferred);
   const types = [...new Set([preferred, ...events.map(({ instance_type }) => instance_type)])];
   const prices = new Map(await Promise.all(types.map(async (each) => [each, await deps.catalogue.prices(each)] as const)));
-  const { busy, requests, requestsPerSecond } = useOf(days, range);
+  const { busy, requests, inFlight, requestsPerSecond } = useOf(days, range);
   const cycles = cyclesOf(events);
   const start = predictStart(starts, ofType);
   // Replays count whole seconds.
   const leadMs = wholeSecond(windowLeadMs(start));
-  const windows = windowsOf(deployment, range, leadMs);
-  const instances = instancesFor(copies.min, copiesPerInstance(type, accelerators));
+  const perInstance = copiesPerInstance(type, accelerators);
+  const present: Settings = { idleSeconds, schedule, minCopies: copies.min };
+  const least: LeastCopies = { copies, windows: windowsOf(schedule, range, leadMs) };
+  const { windows } = least;
   return {
     basis: {
       range,
@@ -153,31 +186,47 @@ const readBasis = async (
       startMs: wholeSecond(start.p50 * SECOND_MS),
       requestsPerSecond,
     },
-    charges: { events, prices, instances: { generation, instance_type: preferred, instances, phase: 'serving' } },
+    charges: {
+      events,
+      prices,
+      least,
+      instances: { generation, instance_type: preferred, phase: 'serving' },
+      instancesFor: (count) => instancesFor(count, perInstance),
+    },
+    leastCopiesOf: (settings) =>
+      settings === present
+        ? least
+        : { copies: { ...copies, min: settings.minCopies }, windows: windowsOf(settings.schedule, range, leadMs) },
+    present,
+    inFlight,
     requests,
     events: events.filter(isIn(range)),
   };
 };
 
+const zoneOf = ({ schedule: [window] = [] }: Deployment, { time_zone }: AdviceQuery): string => time_zone ?? window?.time_zone ?? 'UTC';
+
 /**
- * Replays the last days of a deployment with other idle times, and suggests one of them. Reads at most 31 days of its
+ * Replays the last days of a deployment with other settings, and suggests some of them. Reads at most 32 days of its
  * records. @throws 404
  */
-export const adviceFor = async (deps: AdviceDependencies, actor: Actor, id: string, { days }: AdviceQuery): Promise<Advice> => {
+export const adviceFor = async (deps: AdviceDependencies, actor: Actor, id: string, query: AdviceQuery): Promise<Advice> => {
   const deployment = await visibleDeployment(deps, actor, id);
-  const { scale_to_zero_after_seconds: presentSeconds } = deployment;
-  const range = rangeOf(deployment, days, actor.origin.nowMs);
+  const range = rangeOf(deployment, query.days, actor.origin.nowMs);
   const read = await readBasis(deps, deployment, range);
+  const { requests, inFlight } = read;
   const isEmpty = range.toMs === range.fromMs;
-  const options = isEmpty ? [] : optionsOf(read, presentSeconds);
-  const present = options.find(({ idleSeconds }) => idleSeconds === presentSeconds);
-  const suggestion = present && suggest(present, options, { requests: read.requests, range });
+  const schedules = isEmpty ? [] : proposeSchedules(read.basis.demand, range, zoneOf(deployment, query));
+  const load = { inFlight, perCopy: deployment.max_concurrency_per_copy };
+  const options = isEmpty ? [] : candidatesOf(read.present, schedules, load).map((settings) => optionOf(read, settings));
+  const [present] = options;
+  const suggestion = present && suggest(present, options, { requests, range });
   return {
     object: 'deployment.advice',
     deployment: id,
     from: range.fromMs / SECOND_MS,
     to: range.toMs / SECOND_MS,
-    requests: read.requests,
+    requests,
     metered: meteredIn(read.events),
     present: present ? resourceOf(present) : null,
     options: frontierOf(options).map(resourceOf),
@@ -187,7 +236,7 @@ export const adviceFor = async (deps: AdviceDependencies, actor: Actor, id: stri
           saved_per_month: dollarsOf(suggestion.savedNanos),
           cold_starts_per_month: suggestion.coldStarts,
           wait_p95_seconds: suggestion.waitP95Ms / SECOND_MS,
-          apply: { method: 'PATCH', path: `/v1/deployments/${id}`, body: { scale_to_zero_after_seconds: suggestion.idleSeconds } },
+          apply: { method: 'PATCH', path: `/v1/deployments/${id}`, body: changesOf(read.present, suggestion.settings) },
         }
       : null,
   };

@@ -16,7 +16,7 @@ const byTime = (one: Demand, other: Demand): number => one.atMs - other.atMs;
 
 /** The window for which a cycle began, if it can be one. Predictions of a start have changed since by minutes. */
 export const windowOf = ({ fromMs }: Cycle, windows: readonly Period[]): Period | undefined =>
-  windows.find((window) => Math.abs(window.fromMs - fromMs) <= LONGEST_LEAD_MS && window.toMs > fromMs);
+  windows.find((window) => Math.abs(window.fromMs - fromMs) <= LONGEST_LEAD_MS);
 
 /**
  * Returns what callers wanted of a deployment, in the order of time: without the time for which they waited until it

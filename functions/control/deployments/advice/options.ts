@@ -1,11 +1,10 @@
-import { MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
+import { SECOND_MS } from '../../../../shared/time/units.ts';
+import type { Settings } from './candidates.ts';
 import { type Basis, replay, type Wait } from './replay.ts';
-import { type Charges, costOfReplay } from './replayed-cost.ts';
+import { type Charges, costOfReplay, type LeastCopies } from './replayed-cost.ts';
 
-/** A setting, and what it would have meant for the days that were replayed. */
-export interface Option {
-  /** null: it never sleeps. */
-  idleSeconds: number | null;
+/** Settings, and what they would have meant for the days that were replayed. */
+export interface Option extends Settings {
   instanceSeconds: bigint;
   costNanos: bigint;
   coldStarts: number;
@@ -23,10 +22,9 @@ export interface OptionBasis {
   charges: Charges;
   /** All requests of the days. */
   requests: number;
+  /** The least copies at each time, with other settings. */
+  leastCopiesOf: (settings: Settings) => LeastCopies;
 }
-
-// From the least that a deployment can have to a day.
-const IDLE_MINUTES = [1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 480, 1_440] as const;
 
 /** The wait that a share of all requests did not exceed, in ms; those without a wait count as 0. */
 export const waitAt = (waits: readonly Wait[], requests: number, share: number): number => {
@@ -40,27 +38,23 @@ export const waitAt = (waits: readonly Wait[], requests: number, share: number):
   return 0;
 };
 
-const optionOf = ({ basis, charges, requests }: OptionBasis, idleSeconds: number | null): Option => {
-  const { awake, coldStarts, waits } = replay(basis, idleSeconds === null ? {} : { idleMs: idleSeconds * SECOND_MS });
+/** Returns what some settings would have meant. */
+export const optionOf = ({ basis, charges, requests, leastCopiesOf }: OptionBasis, settings: Settings): Option => {
+  const { idleSeconds } = settings;
+  const least = leastCopiesOf(settings);
+  const { awake, coldStarts, waits } = replay(basis, {
+    windows: least.windows,
+    ...(idleSeconds !== null && { idleMs: idleSeconds * SECOND_MS }),
+  });
   return {
-    idleSeconds,
-    ...costOfReplay(awake, charges),
+    ...settings,
+    ...costOfReplay(awake, charges, least),
     coldStarts,
     waitingRequests: Math.round(waits.reduce((sum, wait) => sum + wait.requests, 0)),
     waitP50Ms: waitAt(waits, requests, 0.5),
     waitP95Ms: waitAt(waits, requests, 0.95),
     waitedMs: Math.round(waits.reduce((sum, { ms, requests: waiting }) => sum + ms * waiting, 0)),
   };
-};
-
-/**
- * Returns what each idle time would have meant, from the shortest to never, the present one among them.
- * @param presentSeconds null: it never sleeps
- */
-export const optionsOf = (of: OptionBasis, presentSeconds: number | null): Option[] => {
-  const seconds = new Set(IDLE_MINUTES.map((minutes) => (minutes * MINUTE_MS) / SECOND_MS));
-  if (presentSeconds !== null) seconds.add(presentSeconds);
-  return [...[...seconds].sort((one, other) => one - other), null].map((idleSeconds) => optionOf(of, idleSeconds));
 };
 
 // Neither costs nor makes callers wait more, and is better in one of the two.

@@ -23,6 +23,8 @@ export interface Basis {
 export interface ReplaySettings {
   /** Absent: it never sleeps. */
   idleMs?: number;
+  /** The windows of its schedule, each from when it starts for it. */
+  windows: readonly Period[];
 }
 
 /** Requests that would have waited for a start, all for the same time. */
@@ -116,7 +118,7 @@ interface Event extends Demand {
   windowEndMs?: number;
 }
 
-const inOrder = ({ demand, windows }: Basis): Event[] =>
+const inOrder = (demand: readonly Demand[], windows: readonly Period[]): Event[] =>
   [...demand, ...windows.map(({ fromMs, toMs }): Event => ({ atMs: fromMs, serviceMs: 0, windowEndMs: toMs }))].sort(
     (one, other) => one.atMs - other.atMs,
   );
@@ -142,8 +144,8 @@ interface Awake {
  * are released as late as then. Something else that ended a cycle, such as a stop by the owner, ends it here too. With
  * the settings of the time, the result is what was metered.
  */
-export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY }: ReplaySettings): ReplayedTime => {
-  const { range, cycles, requestsPerSecond } = basis;
+export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, windows }: ReplaySettings): ReplayedTime => {
+  const { range, cycles, demand, requestsPerSecond } = basis;
   const manners = mannersOf(basis);
   const stops = cycles.flatMap(({ asleepMs, toMs }) => (asleepMs === undefined && toMs < range.toMs ? [toMs] : []));
   const awake: Period[] = [];
@@ -186,7 +188,7 @@ export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY }: Repl
     else draining = { fromMs, toMs: Math.min(asleepMs + manner.releaseMs, stopMs) };
   };
 
-  for (const { atMs, serviceMs, windowEndMs } of inOrder(basis)) {
+  for (const { atMs, serviceMs, windowEndMs } of inOrder(demand, windows)) {
     if (atMs >= range.toMs) break;
     endUntil(atMs);
     const isCold = now === undefined;

@@ -3,12 +3,27 @@ import { costOf, type InstancePrices, secondsOf } from '../../../../shared/gpu-t
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
 import type { Period } from './history.ts';
 
+/** A window of a schedule, from when the deployment starts for it. */
+export interface LeastWindow extends Period {
+  copies: number;
+}
+
+/** The least copies of a deployment while it is awake: those of its settings, or of a window. */
+export interface LeastCopies {
+  copies: { min: number; max: number };
+  windows: readonly LeastWindow[];
+}
+
 /** The facts by which a replay is charged. */
 export interface Charges {
   /** The GPU time that was metered. */
   events: readonly GpuEvent[];
+  /** The least copies with the settings of the time. */
+  least: LeastCopies;
   /** The instances that run while it has no events. */
-  instances: RunningInstances;
+  instances: Omit<RunningInstances, 'instances'>;
+  /** How many of them some copies need. */
+  instancesFor: (copies: number) => number;
   prices: InstancePrices;
 }
 
@@ -33,13 +48,39 @@ const ratedCosts = (events: readonly GpuEvent[]): ReadonlyMap<string, bigint> =>
   return costs;
 };
 
+const leastAt = ({ copies, windows }: LeastCopies, ms: number): number =>
+  Math.min(copies.max, Math.max(copies.min, ...windows.filter(({ fromMs, toMs }) => fromMs <= ms && ms < toMs).map((each) => each.copies)));
+
+interface Piece extends Period {
+  /** The least copies of the time, and those of the replay. */
+  before: number;
+  after: number;
+}
+
+// Of a time, the pieces in which the least copies stay the same.
+const piecesOf = ({ fromMs, toMs }: Period, before: LeastCopies, after: LeastCopies): Piece[] => {
+  const edges = [...before.windows, ...after.windows].flatMap((window) => [window.fromMs, window.toMs]);
+  const cuts = [...new Set([fromMs, ...edges.filter((ms) => ms > fromMs && ms < toMs)])].sort((one, other) => one - other);
+  return cuts.map((startMs, i) => ({
+    fromMs: startMs,
+    toMs: cuts[i + 1] ?? toMs,
+    before: leastAt(before, startMs),
+    after: leastAt(after, startMs),
+  }));
+};
+
 /**
  * Returns what a replay would have cost. Where the same instances ran as were metered, it is what they were charged;
  * a part of an event, and time that was not metered, has the price of its seconds. More copies than the least ones ran
  * as they were metered.
  * @param awake when instances run, in order and apart
+ * @param least the least copies in the replay
  */
-export const costOfReplay = (awake: readonly Period[], { events, instances, prices }: Charges): ReplayedCost => {
+export const costOfReplay = (
+  awake: readonly Period[],
+  { events, least: before, instances: kind, instancesFor, prices }: Charges,
+  least: LeastCopies,
+): ReplayedCost => {
   const costs = ratedCosts(events);
   const intervals = events.filter(({ seconds }) => seconds > 0).sort((one, other) => one.started_at - other.started_at);
   let instanceSeconds = 0n;
@@ -48,21 +89,30 @@ export const costOfReplay = (awake: readonly Period[], { events, instances, pric
     instanceSeconds += BigInt(secondsOf({ startMs: fromMs, endMs: toMs })) * BigInt(running.instances);
     costNanos += charged ?? costOf([running], prices, fromMs, toMs);
   };
+  const addUnmetered = (period: Period): void => {
+    for (const piece of piecesOf(period, before, least)) add({ ...kind, instances: instancesFor(piece.after) }, piece);
+  };
+  const addMetered = (event: GpuEvent, part: Period): void => {
+    const pieces = least === before ? [] : piecesOf(part, before, least);
+    const isWhole = part.fromMs === event.started_at && part.toMs === event.ended_at;
+    const isLeast = ({ before: copies }: Piece): boolean => event.instances <= instancesFor(copies);
+    const isSame = pieces.every((piece) => piece.before === piece.after || !isLeast(piece));
+    if (isSame) add(event, part, isWhole ? costs.get(event.id) : undefined);
+    else for (const piece of pieces) add({ ...event, instances: isLeast(piece) ? instancesFor(piece.after) : event.instances }, piece);
+  };
   let first = 0;
   for (const period of awake) {
     let coveredMs = period.fromMs;
     while (first < intervals.length && (intervals[first] as GpuEvent).ended_at <= period.fromMs) first++;
     for (let i = first; i < intervals.length && (intervals[i] as GpuEvent).started_at < period.toMs; i++) {
       const event = intervals[i] as GpuEvent;
-      const whole = { fromMs: event.started_at, toMs: event.ended_at };
-      const part = overlapOf(period, whole);
+      const part = overlapOf(period, { fromMs: event.started_at, toMs: event.ended_at });
       if (part.toMs <= part.fromMs) continue;
-      if (part.fromMs > coveredMs) add(instances, { fromMs: coveredMs, toMs: part.fromMs });
-      const isWhole = part.fromMs === whole.fromMs && part.toMs === whole.toMs;
-      add(event, part, isWhole ? costs.get(event.id) : undefined);
+      if (part.fromMs > coveredMs) addUnmetered({ fromMs: coveredMs, toMs: part.fromMs });
+      addMetered(event, part);
       coveredMs = Math.max(coveredMs, part.toMs);
     }
-    if (coveredMs < period.toMs) add(instances, { fromMs: coveredMs, toMs: period.toMs });
+    if (coveredMs < period.toMs) addUnmetered({ fromMs: coveredMs, toMs: period.toMs });
   }
   return { instanceSeconds, costNanos };
 };

@@ -1,11 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ScheduleWindow } from '../../../../shared/deployments/schedule.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
+import type { Settings } from './candidates.ts';
 import type { Period } from './history.ts';
 import type { Option } from './options.ts';
 
-/** A change of one setting, and what it brings in 30 days. */
+/** A change of settings, and what it brings in 30 days. */
 export interface Suggestion {
   sentence: string;
-  idleSeconds: number | null;
+  settings: Settings;
   /** Negative: it costs more. */
   savedNanos: bigint;
   coldStarts: number;
@@ -34,9 +37,41 @@ const minutesText = (seconds: number): string => {
   return minutes === 1 ? '1 minute' : `${minutes} minutes`;
 };
 
-const changeText = (before: number | null, after: number | null): string => {
-  if (after === null) return `Never sleep, rather than after ${minutesText(before ?? 0)} without a request`;
-  return `Sleep after ${minutesText(after)} without a request, rather than ${before === null ? 'never' : `after ${minutesText(before)}`}`;
+const idleText = (before: number | null, after: number | null): string => {
+  if (after === null) return `never sleep, rather than after ${minutesText(before ?? 0)} without a request`;
+  return `sleep after ${minutesText(after)} without a request, rather than ${before === null ? 'never' : `after ${minutesText(before)}`}`;
+};
+
+const WEEK = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
+// `mon-fri` for days that follow one another.
+const daysText = (days: ScheduleWindow['days']): string => {
+  const sorted = WEEK.filter((day) => days.includes(day));
+  const [first = '', last = first] = [sorted[0], sorted.at(-1)];
+  const isRun = sorted.length > 2 && WEEK.indexOf(last as never) - WEEK.indexOf(first as never) === sorted.length - 1;
+  return isRun ? `${first}-${last}` : sorted.join(', ');
+};
+
+const MOST_NAMED_WINDOWS = 2;
+
+const windowsText = (schedule: readonly ScheduleWindow[]): string => {
+  if (schedule.length > MOST_NAMED_WINDOWS) return `in ${schedule.length} windows of the week`;
+  return schedule.map(({ days, from, to, time_zone }) => `${daysText(days)} ${from}-${to} ${time_zone}`).join(' and ');
+};
+
+const scheduleText = (after: readonly ScheduleWindow[]): string =>
+  after.length === 0 ? 'sleep without regard to windows' : `stay awake ${windowsText(after)}`;
+
+const copiesText = (before: number, after: number): string =>
+  `run at least ${after} ${after === 1 ? 'copy' : 'copies'}, rather than ${before}`;
+
+const changeText = (before: Settings, after: Settings): string => {
+  const changes = [
+    ...(isDeepStrictEqual(before.schedule, after.schedule) ? [] : [scheduleText(after.schedule)]),
+    ...(before.idleSeconds === after.idleSeconds ? [] : [idleText(before.idleSeconds, after.idleSeconds)]),
+    ...(before.minCopies === after.minCopies ? [] : [copiesText(before.minCopies, after.minCopies)]),
+  ].join(', and ');
+  return `${changes.slice(0, 1).toUpperCase()}${changes.slice(1)}`;
 };
 
 const CENTS_A_DOLLAR = 100n;
@@ -62,12 +97,18 @@ const suggestionOf = (present: Option, option: Option, range: Period): Suggestio
   const coldStarts = aMonth(option.coldStarts - present.coldStarts, range);
   const waitP95Ms = option.waitP95Ms - present.waitP95Ms;
   const cost = savedNanos >= 0n ? `saves ${dollars(savedNanos)}` : `costs ${dollars(-savedNanos)} more`;
-  const sentence = `${changeText(present.idleSeconds, option.idleSeconds)}: that ${cost} a month and ${startsText(coldStarts)}; ${waitText(waitP95Ms)}.`;
-  return { sentence, idleSeconds: option.idleSeconds, savedNanos, coldStarts, waitP95Ms };
+  const sentence = `${changeText(present, option)}: that ${cost} a month and ${startsText(coldStarts)}; ${waitText(waitP95Ms)}.`;
+  const { idleSeconds, schedule, minCopies } = option;
+  return { sentence, settings: { idleSeconds, schedule, minCopies }, savedNanos, coldStarts, waitP95Ms };
 };
 
 const best = (options: readonly Option[], isPreferred: (one: Option, other: Option) => boolean): Option | undefined =>
   options.reduce<Option | undefined>((found, option) => (found && !isPreferred(option, found) ? found : option), undefined);
+
+type Amounts = readonly [number | bigint, number | bigint];
+
+// By the first amounts or, if they are equal, by the second ones.
+const isLess = (one: Amounts, other: Amounts): boolean => one[0] < other[0] || (one[0] === other[0] && one[1] < other[1]);
 
 /**
  * Suggests one of the options in place of the present one, or nothing: the one that saves the most while hardly more
@@ -86,11 +127,11 @@ export const suggest = (
       option.waitP95Ms - present.waitP95Ms <= MOST_P95_MS &&
       shareOf(option) - shareOf(present) <= MOST_WAITING_SHARE,
   );
-  const cheapest = best(saving, (one, other) => one.costNanos < other.costNanos);
+  const cheapest = best(saving, (one, other) => isLess([one.costNanos, one.waitedMs], [other.costNanos, other.waitedMs]));
   if (cheapest) return suggestionOf(present, cheapest, range);
   const faster = options.filter(
     ({ costNanos, coldStarts }) => coldStarts < present.coldStarts && costNanos * 100n <= present.costNanos * (100n + MOST_MORE_PERCENT),
   );
-  const fastest = best(faster, (one, other) => one.waitedMs < other.waitedMs);
+  const fastest = best(faster, (one, other) => isLess([one.waitedMs, one.costNanos], [other.waitedMs, other.costNanos]));
   return fastest && suggestionOf(present, fastest, range);
 };

@@ -38,7 +38,7 @@ export const officeHours = (range: Range, seed: number): Arrival[] => {
         [640, 780],
       ].flatMap(([fromMinute = 0, toMinute = 0]) => {
         const times: number[] = [];
-        for (let ms = fromMinute * MINUTE_MS; ms < toMinute * MINUTE_MS; ) {
+        for (let ms = fromMinute * MINUTE_MS + 12_345; ms < toMinute * MINUTE_MS; ) {
           times.push(midnight + ms);
           ms += times.length % LONG_GAP_EVERY === 0 ? LONG_GAP_MS : 30 * SECOND_MS + Math.floor(random() * 100 * SECOND_MS);
         }
@@ -52,7 +52,7 @@ export const roundTheDay = (range: Range, seed: number): Arrival[] => {
   const random = seededRandom(seed);
   return midnights(range).flatMap((midnight) => {
     const times: number[] = [];
-    for (let ms = 2 * HOUR_MS; ms < 21 * HOUR_MS; ms += 3 * HOUR_MS + Math.floor(random() * HOUR_MS)) times.push(ms);
+    for (let ms = 2 * HOUR_MS + 17_345; ms < 21 * HOUR_MS; ms += 3 * HOUR_MS + Math.floor(random() * HOUR_MS)) times.push(ms);
     times.push(DAY_MS - 2 * SECOND_MS - 321);
     return times.map((ms) => arrivalAt(midnight + ms, random));
   });

@@ -196,7 +196,7 @@ export const liveThrough = async (
   const calls = [...arrivals].sort((one, other) => one.atMs - other.atMs);
   const events = [...incidents].sort((one, other) => one.atMs - other.atMs);
   const passAfter = (row: Deployment): number => {
-    const quietMs = isSparse ? Math.min(quietUntil(row, lastUseMs, plane.now()), endMs) : plane.now();
+    const quietMs = isSparse ? Math.min(quietUntil(row, lastUseMs, plane.now()), plane.now() + DAY_MS) : plane.now();
     return Math.max(minuteAfter(plane.now()), Math.floor(quietMs / MINUTE_MS) * MINUTE_MS);
   };
   let passAtMs = minuteAfter(plane.now());

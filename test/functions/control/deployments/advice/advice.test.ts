@@ -1,11 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../../functions/control/access/actor.ts';
 import { AdviceQuery, adviceFor } from '../../../../../functions/control/deployments/advice/advice.ts';
+import { DeploymentUpdate } from '../../../../../functions/control/deployments/new-deployment.ts';
 import { updateDeployment } from '../../../../../functions/control/deployments/update-deployment.ts';
+import { windowTimes } from '../../../../../shared/deployments/schedule.ts';
+import { predictStart, windowLeadMs } from '../../../../../shared/deployments/start-times.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../../../shared/time/units.ts';
 import type { TestDatabase } from '../../../../support/emulators/database.ts';
 import { officeDays, simulateLife, storeLife } from '../../../../support/fixtures/gpu-time/simulated-life.ts';
 import { type ManagedDeployments, NOW_MS, useManagedDeployments } from '../../../../support/fixtures/managed-deployments.ts';
+import { gpuEvent } from '../../economics/economics-fixtures.ts';
 
 const TODAY_MS = (Math.floor(NOW_MS / DAY_MS) + 5) * DAY_MS;
 const RANGE = { fromMs: TODAY_MS - 4 * DAY_MS, toMs: TODAY_MS };
@@ -43,13 +48,24 @@ test('the replay of the present settings is what was metered, and the suggestion
   expect(advice.present).toMatchObject({ ...advice.metered, scale_to_zero_after_seconds: 2_400, cold_starts: life.coldStarts });
 
   const { suggestion } = advice;
-  const idleSeconds = suggestion?.apply.body.scale_to_zero_after_seconds ?? 0;
-  const applied = simulateLife(requests, { range: RANGE, idleMs: idleSeconds * SECOND_MS, seed: 6 });
-  const option = advice.options.find(({ scale_to_zero_after_seconds: seconds }) => seconds === idleSeconds);
+  const { scale_to_zero_after_seconds = 2_400, schedule = [] } = suggestion?.apply.body ?? {};
+  const body = { scale_to_zero_after_seconds, schedule };
+  const option = advice.options.find((each) =>
+    Object.entries(body).every(([name, value]) => isDeepStrictEqual(each[name as never], value)),
+  );
+  const windows = windowTimes(body.schedule, RANGE.fromMs, RANGE.toMs).map(({ startMs, endMs }) => ({
+    fromMs: startMs - windowLeadMs(predictStart([], [])),
+    toMs: endMs,
+  }));
+  const idleSeconds = body.scale_to_zero_after_seconds;
+  const applied = simulateLife(requests, { range: RANGE, idleMs: (idleSeconds ?? 0) * SECOND_MS, windows, seed: 6 });
   expect(option?.cold_starts).toBe(applied.coldStarts);
   // At each start and each sleep, a pass can be a minute earlier or later.
-  expect(Math.abs((option?.instance_seconds ?? 0) - secondsOf(applied.events))).toBeLessThanOrEqual(applied.coldStarts * 2 * 61);
-  expect(suggestion?.sentence).toMatch(/^(Sleep after|Never sleep)/);
+  const starts = applied.coldStarts + windows.length;
+  expect(Math.abs((option?.instance_seconds ?? 0) - secondsOf(applied.events))).toBeLessThanOrEqual(starts * 2 * 61);
+  expect(suggestion?.sentence).toMatch(
+    /^Stay awake mon, tue, wed, sun 08:00-18:00 UTC, and sleep after 1 minute without a request, rather than after 40 minutes: that /,
+  );
 });
 
 test('a suggestion is applied with the request that it contains', async () => {
@@ -97,6 +113,50 @@ test("another organization's deployment is not found", async () => {
   const { id } = await managed.create(owner);
   await expect(adviceOf({ ...later, organization: 'org_other' }, id)).rejects.toMatchObject({ status: 404 });
   await expect(adviceOf(managed.admin, id)).resolves.toMatchObject({ deployment: id });
+});
+
+test('windows are tried in the time zone that is asked for, or else in that of the schedule', async () => {
+  const { id } = await live(40);
+  const zonesOf = async (query: object): Promise<unknown[]> => {
+    const { options } = await adviceFor(managed.deps, later, id, AdviceQuery.parse({ days: '4', ...query }));
+    return [...new Set(options.flatMap(({ schedule }) => schedule.map(({ time_zone: zone }) => zone)))];
+  };
+  expect(await zonesOf({})).toEqual(['UTC']);
+  expect(await zonesOf({ time_zone: 'America/New_York' })).toEqual(['America/New_York']);
+  const window = { days: ['mon'], from: '08:00', to: '09:00', time_zone: 'Asia/Tokyo', min_copies: 1 };
+  await updateDeployment(managed.deps, owner, { id }, DeploymentUpdate.parse({ schedule: [window] }));
+  expect(await zonesOf({})).toEqual(['Asia/Tokyo']);
+  expect(AdviceQuery.safeParse({ time_zone: 'Mars/Olympus' }).success).toBe(false);
+});
+
+test('fewer copies are tried only if they have room for the requests that were in flight', async () => {
+  const costsOf = async (durationMs: bigint) => {
+    const { id } = await managed.create(owner, {
+      name: `copies-${durationMs}`,
+      copies: { min: 2, max: 2 },
+      max_concurrency_per_copy: 8,
+      scale_to_zero_after_seconds: 60,
+    });
+    const events = [
+      gpuEvent({
+        deployment_id: id,
+        org_id: organization,
+        instances: 2,
+        started_at: RANGE.fromMs,
+        ended_at: RANGE.toMs,
+        cost_nanos: 10n ** 13n,
+      }),
+    ];
+    const life = { events, busy: [{ fromMs: RANGE.fromMs, toMs: RANGE.fromMs + 100 * SECOND_MS }], coldStarts: 0 };
+    await storeLife(emulator, { id, organization }, { life, requests: [{ atMs: RANGE.fromMs, serviceMs: 1 }], range: RANGE, durationMs });
+    const { options } = await adviceOf(later, id);
+    return options.map(({ min_copies: copies }) => copies);
+  };
+  // Two in flight on average over 100 seconds are a quarter of eight, and a little more is too much.
+  expect(await costsOf(200_000n)).toContain(1);
+  expect(await costsOf(201_000n)).not.toContain(1);
+  // Rows of an earlier release don't say it.
+  expect(await costsOf(0n)).not.toContain(1);
 });
 
 test.each([['0'], ['31'], ['1.5'], ['a']])('`days` can’t be %s', (days) => {

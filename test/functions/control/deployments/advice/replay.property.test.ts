@@ -16,12 +16,27 @@ const secondsOf = (events: readonly GpuEvent[]): bigint =>
   events.reduce((sum, { seconds, instances }) => sum + BigInt(seconds) * BigInt(instances), 0n);
 const costOf = (events: readonly GpuEvent[]): bigint => events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
 
-const basisOf = ({ events, busy }: Life, idleMs: number): Basis => {
+const basisOf = ({ events, busy }: Life, idleMs: number, windows: readonly Period[] = []): Basis => {
   const cycles = cyclesOf(events);
-  return { range: RANGE, cycles, demand: demandOf(busy, cycles, []), windows: [], idleMs, startMs: 600_000, requestsPerSecond: () => 0.1 };
+  return {
+    range: RANGE,
+    cycles,
+    demand: demandOf(busy, cycles, windows),
+    windows,
+    idleMs,
+    startMs: 8 * MINUTE_MS,
+    requestsPerSecond: () => 0.1,
+  };
 };
 
-const chargesOf = ({ events }: Life) => ({ events, instances: small(1), prices: PRICES });
+const LEAST = { copies: { min: 1, max: 1 }, windows: [] };
+const chargesOf = ({ events }: Life) => ({
+  events,
+  least: LEAST,
+  instances: small(1),
+  instancesFor: (copies: number) => copies,
+  prices: PRICES,
+});
 
 // Requests that came about when the deployment was about to sleep: a poll decides if it did.
 const closeCalls = ({ busy }: Life, idleMs: number): number =>
@@ -29,6 +44,15 @@ const closeCalls = ({ busy }: Life, idleMs: number): number =>
     const gapMs = fromMs - (busy[i - 1]?.toMs ?? Number.NEGATIVE_INFINITY);
     return gapMs >= idleMs && gapMs <= idleMs + 4 * MINUTE_MS;
   }).length;
+// Requests that came about when a window ended or began, or when its deployment was about to sleep after it.
+const closeWindows = ({ busy }: Life, windows: readonly Period[], idleMs: number): number =>
+  busy.filter(({ fromMs, toMs }) =>
+    windows.some((window) =>
+      [window.fromMs, window.toMs].some(
+        (edgeMs) => Math.abs(fromMs - edgeMs) <= 4 * MINUTE_MS || Math.abs(toMs + idleMs - edgeMs) <= 4 * MINUTE_MS,
+      ),
+    ),
+  ).length;
 // Of requests that follow one that waits for a start without a pause, only the arrival of the first is known.
 const mergedArrivals = ({ busy }: Life, requests: readonly Request[]): number =>
   busy.filter(({ fromMs, toMs }) => requests.filter(({ atMs }) => atMs >= fromMs && atMs < toMs).length > 1).length;
@@ -49,6 +73,22 @@ const anyRequests = fc
     });
   });
 const anyIdleMs = fc.integer({ min: 1, max: 90 }).map((minutes) => minutes * MINUTE_MS);
+// Apart, each in hours of its own.
+const anyWindows = fc
+  .uniqueArray(fc.record({ slot: fc.integer({ min: 0, max: 6 }), minutes: fc.integer({ min: 1, max: 210 }) }), {
+    maxLength: 4,
+    selector: ({ slot }) => slot,
+  })
+  .map((all) =>
+    all
+      .map(
+        ({ slot, minutes }): Period => ({
+          fromMs: RANGE.fromMs + (4 * slot + 1) * HOUR_MS,
+          toMs: RANGE.fromMs + (4 * slot + 1) * HOUR_MS + minutes * MINUTE_MS,
+        }),
+      )
+      .sort((one, other) => one.fromMs - other.fromMs),
+  );
 const anySeed = fc.integer({ min: 1, max: 1_000_000 });
 const RUNS = sized(40, 1_000);
 
@@ -57,9 +97,43 @@ describe('a replay', () => {
     fc.assert(
       fc.property(anyRequests, anyIdleMs, anySeed, (requests, idleMs, seed) => {
         const life = simulateLife(requests, { range: RANGE, idleMs, seed });
-        const { awake, coldStarts } = replay(basisOf(life, idleMs), { idleMs });
-        expect(costOfReplay(awake, chargesOf(life))).toEqual({ instanceSeconds: secondsOf(life.events), costNanos: costOf(life.events) });
+        const { awake, coldStarts } = replay(basisOf(life, idleMs), { idleMs, windows: [] });
+        expect(costOfReplay(awake, chargesOf(life), LEAST)).toEqual({
+          instanceSeconds: secondsOf(life.events),
+          costNanos: costOf(life.events),
+        });
         expect(coldStarts).toBe(life.coldStarts);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('equals what was metered with windows, too', () => {
+    fc.assert(
+      fc.property(anyRequests, anyIdleMs, anyWindows, anySeed, (requests, idleMs, windows, seed) => {
+        const life = simulateLife(requests, { range: RANGE, idleMs, windows, seed });
+        const { awake } = replay(basisOf(life, idleMs, windows), { idleMs, windows });
+        expect(costOfReplay(awake, chargesOf(life), LEAST)).toEqual({
+          instanceSeconds: secondsOf(life.events),
+          costNanos: costOf(life.events),
+        });
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('predicts what the deployment does with other windows, but for the time between two polls', () => {
+    fc.assert(
+      fc.property(anyRequests, anyIdleMs, anyWindows, anySeed, (requests, idleMs, windows, seed) => {
+        const life = simulateLife(requests, { range: RANGE, idleMs, seed });
+        const other = simulateLife(requests, { range: RANGE, idleMs, windows, seed: seed + 1 });
+        const { awake } = replay(basisOf(life, idleMs), { idleMs, windows });
+        const replayed = costOfReplay(awake, chargesOf(life), LEAST).instanceSeconds;
+        const cycles = Math.max(awake.length, cyclesOf(other.events).length, cyclesOf(life.events).length);
+        const close = closeCalls(life, idleMs) + closeCalls(other, idleMs) + closeWindows(other, windows, idleMs);
+        // A pass begins a start, and others see its instances, that it serves, that it is idle, and the release.
+        const bound = cycles * 5 * 61 + close * LONGEST_CYCLE_SECONDS + mergedArrivals(life, requests) * LONGEST_START_SECONDS;
+        expect(Math.abs(Number(replayed - secondsOf(other.events)))).toBeLessThanOrEqual(bound);
       }),
       { numRuns: RUNS },
     );
@@ -70,8 +144,8 @@ describe('a replay', () => {
       fc.property(anyRequests, anyIdleMs, anyIdleMs, anySeed, (requests, idleMs, otherMs, seed) => {
         const life = simulateLife(requests, { range: RANGE, idleMs, seed });
         const other = simulateLife(requests, { range: RANGE, idleMs: otherMs, seed: seed + 1 });
-        const { awake } = replay(basisOf(life, idleMs), { idleMs: otherMs });
-        const replayed = costOfReplay(awake, chargesOf(life)).instanceSeconds;
+        const { awake } = replay(basisOf(life, idleMs), { idleMs: otherMs, windows: [] });
+        const replayed = costOfReplay(awake, chargesOf(life), LEAST).instanceSeconds;
         // A poll at the start, one at the end, and one for the release of each cycle of either.
         const cycles = Math.max(awake.length, cyclesOf(other.events).length, cyclesOf(life.events).length);
         const bound =

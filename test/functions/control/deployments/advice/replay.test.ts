@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { demandOf } from '../../../../../functions/control/deployments/advice/demand.ts';
 import { type Cycle, cyclesOf, type Period } from '../../../../../functions/control/deployments/advice/history.ts';
-import { type Basis, replay } from '../../../../../functions/control/deployments/advice/replay.ts';
+import { type Basis, type ReplaySettings, replay as replayed } from '../../../../../functions/control/deployments/advice/replay.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../../../shared/time/units.ts';
 import type { GpuEvent } from '../../../../../shared/usage/gpu-event.ts';
 
@@ -65,6 +65,8 @@ describe('the demand', () => {
     expect(demandOf([], [cycle(100, 108, 140, 152)], [minutes(89, 130)])).toHaveLength(1);
   });
 });
+
+const replay = (basis: Basis, settings: Partial<ReplaySettings>) => replayed(basis, { windows: basis.windows, ...settings });
 
 describe('a replay', () => {
   const once = [cycle(2, 10, 42, 54)];

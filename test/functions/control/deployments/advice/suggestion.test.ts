@@ -8,6 +8,8 @@ const FIFTEEN_DAYS = { fromMs: 0, toMs: 15 * DAY_MS };
 
 const optionOf = (idleMinutes: number | null, fields: Partial<Option> = {}): Option => ({
   idleSeconds: idleMinutes === null ? null : idleMinutes * 60,
+  schedule: [],
+  minCopies: 1,
   instanceSeconds: 0n,
   costNanos: 0n,
   coldStarts: 0,
@@ -63,7 +65,7 @@ describe('a suggestion', () => {
     expect(suggest(present, options, of)).toEqual({
       sentence:
         'Sleep after 15 minutes without a request, rather than after 40 minutes: that saves $412.00 a month and causes 32 more cold starts; the p95 wait grows by 0.2 s.',
-      idleSeconds: 900,
+      settings: { idleSeconds: 900, schedule: [], minCopies: 1 },
       savedNanos: 412n * DOLLAR,
       coldStarts: 32,
       waitP95Ms: 200,
@@ -91,6 +93,33 @@ describe('a suggestion', () => {
     expect(suggest(always, [always, night], of)?.sentence).toBe(
       'Sleep after 1 minute without a request, rather than never: that saves $4.00 a month and causes 2 more cold starts; the p95 wait stays the same.',
     );
+  });
+
+  test('is to stay awake in windows, also with another idle time, or to do without', () => {
+    const windows = (...days: ('mon' | 'tue' | 'wed' | 'fri')[]) => [{ days, from: '08:00', to: '18:00', time_zone: 'UTC', min_copies: 1 }];
+    const awake = optionOf(1, { costNanos: 900n * DOLLAR, schedule: windows('mon', 'tue', 'wed') });
+    expect(suggest(present, [present, awake], of)?.sentence).toBe(
+      'Stay awake mon-wed 08:00-18:00 UTC, and sleep after 1 minute without a request, rather than after 40 minutes: that saves $0.00 a month and causes 60 fewer cold starts; the p95 wait stays the same.',
+    );
+    const two = { ...present, costNanos: 800n * DOLLAR, schedule: [...windows('mon', 'fri'), ...windows('tue')] };
+    expect(suggest(present, [present, two], of)?.sentence).toMatch(
+      /^Stay awake mon, fri 08:00-18:00 UTC and tue 08:00-18:00 UTC: that saves \$200/,
+    );
+    const three = { ...two, schedule: [...two.schedule, ...windows('wed')] };
+    expect(suggest(present, [present, three], of)?.sentence).toMatch(/^Stay awake in 3 windows of the week: that/);
+    expect(suggest(two, [two, { ...present, costNanos: 1n }], of)?.sentence).toMatch(/^Sleep without regard to windows: that saves/);
+  });
+
+  test('is to run fewer copies', () => {
+    const fewer = { ...present, costNanos: 450n * DOLLAR, minCopies: 1 };
+    const suggestion = suggest({ ...present, minCopies: 2 }, [fewer], of);
+    expect(suggestion?.sentence).toMatch(/^Run at least 1 copy, rather than 2: that saves \$900.00 a month and has as many cold starts/);
+    expect(suggestion?.settings).toEqual({ idleSeconds: 2_400, schedule: [], minCopies: 1 });
+  });
+
+  test('is the cheapest of those with the least waiting', () => {
+    const fast = (costNanos: bigint, minutes: number) => optionOf(minutes, { costNanos: costNanos * DOLLAR });
+    expect(suggest(present, [present, fast(940n, 60), fast(910n, 90), fast(930n, 120)], of)?.settings.idleSeconds).toBe(90 * 60);
   });
 
   test('is left out for less than a dollar a month', () => {

@@ -1,4 +1,4 @@
-import type { Deployment } from '../deployments/deployment-state.ts';
+import type { Deployment } from './deployment-state.ts';
 
 /** A time of the week in which a deployment doesn't sleep. */
 export type DeploymentWindow = Deployment['schedule'][number];
@@ -51,3 +51,7 @@ export const linesOfWindows = (windows: readonly DeploymentWindow[]): string =>
   windows
     .map(({ days, from, to, time_zone, min_copies }) => [textOfDays(days), `${from}-${to}`, time_zone, min_copies].join(' '))
     .join('\n');
+
+/** Shown beside lines that are no windows, and as their help. */
+export const WINDOWS_FAULT = 'Enter one window on each line, such as mon-fri 08:00-18:00 Europe/Berlin 1.';
+export const WINDOWS_HINT = 'One on each line: days, times, time zone and the least copies, such as mon-fri 08:00-18:00 Europe/Berlin 1.';
