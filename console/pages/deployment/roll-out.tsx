@@ -5,9 +5,10 @@ import { Dialog } from '../../design/feedback/dialog.tsx';
 import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import { ShortFields } from '../../design/layout/layout.tsx';
 import type { Deployment } from '../deployments/deployment-state.ts';
-import { ROLLOUT_LABELS, type RolloutDraft, rolloutChange, rolloutDraftOf, rolloutFaults } from './settings-draft.ts';
+import { COMPARED, ROLLOUT_LABELS, type RolloutDraft, rolloutChange, rolloutDraftOf, rolloutFaults } from './settings-draft.ts';
 
 const SHARES = [
+  [COMPARED, 'None yet: a tenth is also sent to it, to compare the answers'],
   ['100', 'All, which replaces the old generation'],
   ['50', 'Half, beside the old generation'],
   ['10', 'A tenth, beside the old generation'],
@@ -16,10 +17,12 @@ const SHARES = [
 
 interface FieldsProps {
   draft: RolloutDraft;
+  /** Only texts can be compared. */
+  isText: boolean;
   onChange: (changes: Partial<RolloutDraft>) => void;
 }
 
-const Fields = ({ draft, onChange }: FieldsProps) => {
+const Fields = ({ draft, isText, onChange }: FieldsProps) => {
   const { data } = useRead('GET /v1/runtimes', {});
   const faults = rolloutFaults(draft);
   const available = data?.data.filter(({ status }) => status === 'available').map(({ id }) => id) ?? [];
@@ -61,7 +64,7 @@ const Fields = ({ draft, onChange }: FieldsProps) => {
         label={ROLLOUT_LABELS.traffic}
         value={draft.traffic}
         onChange={(traffic) => onChange({ traffic })}
-        choices={SHARES}
+        choices={isText ? SHARES : SHARES.filter(([share]) => share !== COMPARED)}
         hint="Once it is ready. Later, you complete the rollout, or return to the old generation."
       />
     </>
@@ -92,7 +95,7 @@ export const RollOut = ({ deployment, onClose }: { deployment: Deployment; onClo
           onClose();
         }}
       >
-        {(draft, onChange) => <Fields draft={draft} onChange={onChange} />}
+        {(draft, onChange) => <Fields draft={draft} isText={deployment.task === 'generate'} onChange={onChange} />}
       </VersionedForm>
     </Dialog>
   );

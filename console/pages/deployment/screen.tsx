@@ -15,6 +15,7 @@ import { linesOfWindows } from '../deployments/windows.ts';
 import { taskFacts } from '../model/task-facts.tsx';
 import { playgroundPath } from '../playground/model-choice.ts';
 import { Measure } from './benchmark.tsx';
+import { Comparison } from './comparison.tsx';
 import { EditSettings } from './edit-settings.tsx';
 import { FirstRequest } from './first-request.tsx';
 import { Generations } from './generations.tsx';
@@ -126,6 +127,7 @@ const DeploymentPage = ({ deployment }: { deployment: Deployment }) => {
       <Now deployment={deployment} />
       {canAnswer(deployment) && <FirstRequest deployment={deployment} />}
       <Generations deployment={deployment} />
+      {deployment.shadow && <Comparison deployment={deployment} />}
       <Section title="Settings" isCard actions={can(me, 'audit:read') && <ButtonLink to={auditPath}>Show who changed them</ButtonLink>}>
         <Facts facts={factsOf(deployment, me)} />
       </Section>

@@ -115,6 +115,10 @@ export const rolloutFaults = (draft: RolloutDraft): Partial<Record<keyof Rollout
   ...(variablesIn(draft.environment) === undefined && { environment: 'Enter one NAME=value on each line.' }),
 });
 
+/** The share of a new generation that is compared with the old one before it answers anyone. */
+export const COMPARED = '0';
+const COMPARED_PERCENT = 10;
+
 /** The change that rolls out a new generation; undefined if it would run the same. */
 export const rolloutChange = (draft: RolloutDraft, deployment: Deployment): Update | undefined => {
   const opened = rolloutDraftOf(deployment);
@@ -126,5 +130,7 @@ export const rolloutChange = (draft: RolloutDraft, deployment: Deployment): Upda
     ...(differs('accelerators') && { accelerators: Number(draft.accelerators) }),
     ...(differs('environment') && { environment: variablesIn(draft.environment) ?? {} }),
   };
-  return Object.keys(change).length === 0 ? undefined : { ...change, traffic_percent: Number(draft.traffic) };
+  if (Object.keys(change).length === 0) return undefined;
+  const compared = draft.traffic === COMPARED && { shadow: { percent: COMPARED_PERCENT } };
+  return { ...change, traffic_percent: Number(draft.traffic), ...compared };
 };

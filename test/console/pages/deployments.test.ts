@@ -15,6 +15,7 @@ import {
 } from '../../../console/pages/deploy/deployment-draft.ts';
 import { benchmarkFaults, benchmarkOf, canStart, FIRST_BENCHMARK } from '../../../console/pages/deployment/benchmark-draft.ts';
 import {
+  COMPARED,
   rolloutChange,
   rolloutDraftOf,
   rolloutFaults,
@@ -251,6 +252,11 @@ describe('a deployment', () => {
       runtime: 'vllm-0.30.0',
       instance_types: ['ml.g6.xlarge'],
       traffic_percent: 10,
+    });
+    expect(rolloutChange({ ...opened, runtime: 'vllm-0.30.0', traffic: COMPARED }, deployment)).toEqual({
+      runtime: 'vllm-0.30.0',
+      traffic_percent: 0,
+      shadow: { percent: 10 },
     });
     expect(rolloutFaults({ ...opened, instanceTypes: ' , ', environment: 'half' })).toMatchObject({
       instanceTypes: expect.any(String),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createShadowStore } from '../../../shared/deployments/shadow-store.ts';
 import { DAY_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
 import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
@@ -243,6 +244,40 @@ describe('deployments in the console', () => {
     await start('4000');
     await page.getByRole('button', { name: 'Cancel benchmark' }).click();
     await page.getByText('Someone cancelled it.').waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('compares a new generation with the old one, shows the verdict, and rolls it back', async () => {
+    const { owner, folder } = second;
+    const fields = { name: 'compared', model: `${folder}qwen3-8b/`, runtime: 'vllm-0.27.1', instance_types: [TYPE] };
+    const { id } = await ui.control.done('POST', '/v1/deployments', { token: owner.token, body: fields });
+    await becomes(id, 'in_service');
+    const { page, faults, close } = await ui.open(owner, `/deployments/${id}`);
+    await page.getByRole('button', { name: 'Roll out change' }).click();
+    await page.getByLabel('Runtime', { exact: true }).selectOption('vllm-0.30.0');
+    await page.getByLabel('Its share of the requests').selectOption('0');
+    await page.getByRole('button', { name: 'Roll out change' }).last().click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await eventually(async () => {
+      await reconcile(id);
+      return (await deploymentOf(id)).shadow.status === 'running';
+    }, 'the comparison runs');
+    const { database, tables } = ui.run;
+    const shadows = createShadowStore(database, tables.Deployments as string);
+    const budget = { number: 1, max_requests: 100, max_tokens: 100 };
+    const place = await shadows.reserve(id, budget, { id: 'a', tokens: 1, nowMs: Date.now(), expiresAtMs: Date.now() });
+    if (typeof place === 'string') throw new Error(place);
+    await shadows.record(id, 1, place, { unusedTokens: 0, counts: { compared: 20, failed_refused: 20 } });
+    await page.reload();
+    await page.getByText('The new generation failed to answer 50% of 40 requests.').waitFor();
+    await page.getByRole('cell', { name: 'Answered' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Roll back generation' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll back generation' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect((await deploymentOf(id)).generations.at(-1)).toMatchObject({ number: 2, status: 'retired' });
+    await ui.control.done('DELETE', `/v1/deployments/${id}`, { token: owner.token });
     expect(faults).toEqual([]);
     await close();
   });
