@@ -98,6 +98,8 @@ const live = async (database: TestDatabase, commands: readonly Command[]): Promi
   const [generation] = newDeployment({ organization: 'org_1' }).generations as [Deployment['generations'][number]];
   const generations = [{ ...generation, adapters: { max_rank: 16, max_loaded: 2 } }];
   const world = await createWorld(database, { generations }, { fateOf: () => fates.shift() ?? 'succeed' });
+  // Two generations in a window of three copies need more instances than the account has by default.
+  world.plane.account.configure({ ...world.plane.account.settings(), quotas: { 'ml.g5.xlarge': 20 } });
   const life = createLife(database, world, (next) => {
     fates = [...next];
   });

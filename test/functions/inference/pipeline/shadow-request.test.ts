@@ -324,5 +324,6 @@ test('a request without a comparison makes no call of its own and loads nothing'
   expect(sent.map(({ target }) => target.endpoint)).toEqual(['old', 'old']);
   expect(counted.update).not.toHaveBeenCalled();
   expect(counted.put).not.toHaveBeenCalled();
+  expect(lines.join('')).not.toContain('shadow');
   expect(await events()).toHaveLength(2);
 });
