@@ -1,4 +1,5 @@
 import type { Route } from './access/route.ts';
+import { adapterRoutes } from './adapters/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditLogRoutes } from './audit/routes.ts';
 import { billingRoutes } from './billing/routes.ts';
@@ -52,6 +53,7 @@ export const controlRoutes = [
   ...serviceLevelRoutes,
   ...deploymentRoutes,
   ...benchmarkRoutes,
+  ...adapterRoutes,
   ...runtimeRoutes,
   ...instanceTypeRoutes,
   ...usageRoutes,

@@ -15,9 +15,11 @@ export const AdapterSupport = z.object({
 });
 export type AdapterSupport = z.infer<typeof AdapterSupport>;
 
-// `pending`: its files are to be checked and stored as an archive. `creating`: they are, and no generation that gets
-// requests has loaded it yet. `deleting`: it gets no requests, and is removed from AWS.
-const AdapterState = z.enum(['pending', 'creating', 'ready', 'failed', 'deleting']);
+/**
+ * `pending`: its files are to be checked and stored as an archive. `creating`: they are, and no generation that gets
+ * requests has loaded it yet. `deleting`: it gets no requests, and is removed from AWS.
+ */
+export const AdapterState = z.enum(['pending', 'creating', 'ready', 'failed', 'deleting']);
 
 const UnixMs = z.int().min(0);
 

@@ -26,7 +26,9 @@ const DIFFERENCES: readonly (readonly [path: string, fault: string])[] = [
   ),
   ...['permissions', 'second_factor', 'organization_name'].map((field) => ['/v1/me', lacking(field)] as const),
   ...MODELS.flatMap((path) => ['structured_outputs', 'task', 'embedding', 'fallbacks'].map((field) => [path, lacking(field)] as const)),
-  ...DEPLOYMENTS.flatMap((path) => ['schedule', 'current_window', 'next_window', 'shadow'].map((field) => [path, lacking(field)] as const)),
+  ...DEPLOYMENTS.flatMap((path) =>
+    ['schedule', 'current_window', 'next_window', 'shadow', 'adapters'].map((field) => [path, lacking(field)] as const),
+  ),
   ...RESPONSES.flatMap((path) =>
     [lacking('presence_penalty'), lacking('frequency_penalty'), '/service_tier must be '].map((fault) => [path, fault] as const),
   ),

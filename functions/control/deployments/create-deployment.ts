@@ -14,7 +14,7 @@ import { type Actor, organizationFor, requireActive } from '../access/actor.ts';
 import { type ChangeDependencies, reconcileSoon } from './change-deployment.ts';
 import { checkGeneration, checkServing, type GenerationCheckDependencies } from './check-generation.ts';
 import { auditedFields, type DeploymentResource } from './deployment-resource.ts';
-import { DeploymentDeleted, MAX_DEPLOYMENTS, TooManyDeployments } from './errors.ts';
+import { DeploymentDeleted, invalid, MAX_DEPLOYMENTS, TooManyDeployments } from './errors.ts';
 import type { Estimate } from './estimate.ts';
 import { toResources } from './find-deployment.ts';
 import type { NewDeployment } from './new-deployment.ts';
@@ -168,6 +168,8 @@ export const createDeployment = async (
   await requireActive(deps.organizations, organization);
   const before = await existing();
   if (before && !validate_only) return before;
+  if (body.adapters && body.task !== 'generate')
+    throw invalid('adapters', "expected none for this deployment, because only the task 'generate' can have adapters");
   const { generation, types } = await planGeneration(deps, actor, organization, body);
   const deployment = newDeployment(actor, request, { ...body, validate_only }, generation);
   const check = async (): Promise<Estimate> => {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { AdapterSupport } from '../../../shared/deployments/adapter.ts';
 import { type Deployment, type Generation, InstancePhase, Progress } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
 import { ScheduleWindow, type WindowTime, windowsAt } from '../../../shared/deployments/schedule.ts';
@@ -14,11 +15,16 @@ import { auditedShadow, ShadowState, shadowStateOf } from './shadow/state.ts';
 const Seconds = z.int();
 const TIME = 'Unix time in seconds.';
 
-const ReasonResource = z.object({
+/** A reason on the wire. */
+export const ReasonResource = z.object({
   code: z.string(),
   message: z.string(),
   action: z.string().meta({ description: 'What to do about it.' }),
   aws: z.string().nullable().optional().meta({ description: 'What AWS said, without ids and links. Not for members.' }),
+});
+
+const AdapterSupportResource = z.object(AdapterSupport.shape).nullable().meta({
+  description: 'The LoRA adapters that its containers can load; null: none. `GET /v1/deployments/{id}/adapters` lists its adapters.',
 });
 
 const GenerationResource = z.object({
@@ -38,6 +44,7 @@ const GenerationResource = z.object({
   instance_types: z.array(z.string()),
   accelerators: z.int(),
   environment: z.record(z.string(), z.string()),
+  adapters: AdapterSupportResource,
   created_at: Seconds.meta({ description: TIME }),
 });
 type GenerationResource = z.infer<typeof GenerationResource>;
@@ -62,6 +69,7 @@ export const DeploymentResource = z.object({
   instance_types: z.array(z.string()).meta({ description: 'The preferred one first.' }),
   accelerators: z.int().meta({ description: 'The number of accelerators that one copy needs.' }),
   environment: z.record(z.string(), z.string()),
+  adapters: AdapterSupportResource,
   copies: z.object({ min: z.int(), max: z.int() }),
   scale_to_zero_after_seconds: z.int().nullable(),
   schedule: z.array(ScheduleWindow).meta({ description: 'Times of the week in which it doesn’t sleep.' }),
@@ -141,7 +149,8 @@ export interface View {
 
 const secondsOf = (ms: number): number => Math.floor(ms / 1_000);
 
-const reasonOf = (reason: DeploymentReason | undefined, role: UserRole): z.infer<typeof ReasonResource> | null =>
+/** A reason as the role sees it. */
+export const reasonOf = (reason: DeploymentReason | undefined, role: UserRole): z.infer<typeof ReasonResource> | null =>
   reason
     ? {
         code: reason.code,
@@ -160,7 +169,8 @@ const trafficOf = ({ generations, traffic_percent }: Deployment, { number, statu
 };
 
 const generationOf = (deployment: Deployment, generation: Generation, role: UserRole): GenerationResource => {
-  const { number, status, reason, runtime, model, allows_code, instance_types, accelerators, environment, created_at } = generation;
+  const { number, status, reason, runtime, model, allows_code, instance_types, accelerators, environment, adapters, created_at } =
+    generation;
   return {
     number,
     status,
@@ -173,6 +183,7 @@ const generationOf = (deployment: Deployment, generation: Generation, role: User
     instance_types,
     accelerators,
     environment,
+    adapters: adapters ?? null,
     created_at: secondsOf(created_at),
   };
 };
@@ -212,7 +223,7 @@ const settingsOf = (deployment: Deployment) => {
     tags,
     serving,
   } = deployment;
-  const { runtime, model, allows_code, instance_types, accelerators, environment } = wantedGeneration(deployment);
+  const { runtime, model, allows_code, instance_types, accelerators, environment, adapters = null } = wantedGeneration(deployment);
   const { tokenizer = null, embedding = null, max_output_tokens, default_output_tokens, ...others } = serving;
   const isText = serving.task === 'generate';
   return {
@@ -225,6 +236,7 @@ const settingsOf = (deployment: Deployment) => {
     instance_types,
     accelerators,
     environment,
+    adapters,
     copies,
     scale_to_zero_after_seconds,
     schedule,
@@ -241,9 +253,11 @@ const settingsOf = (deployment: Deployment) => {
 
 /** The fields that the audit log compares. */
 export const auditedFields = (deployment: Deployment): Record<string, unknown> => {
-  const { wanted, traffic_percent } = deployment;
+  const { wanted, traffic_percent, adapters = [] } = deployment;
+  const served = adapters.filter(({ state }) => state !== 'deleting').map(({ name, source }) => ({ name, source }));
   return {
     ...settingsOf(deployment),
+    ...(served.length > 0 && { served_adapters: served }),
     generation: wantedGeneration(deployment).number,
     traffic_percent,
     shadow: auditedShadow(deployment),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { AdapterSupport } from '../../../shared/deployments/adapter.ts';
 import { MAX_COPIES } from '../../../shared/deployments/deployment.ts';
 import { MAX_TAG_KEY_CHARACTERS, OWNERS_TAG_PREFIX } from '../../../shared/deployments/names.ts';
 import {
@@ -89,6 +90,10 @@ const generation = {
     }),
   accelerators: z.int().min(1).max(64).meta({ description: 'The number of accelerators that one copy needs.' }),
   environment: Environment,
+  adapters: z.strictObject(AdapterSupport.shape).meta({
+    description:
+      'The LoRA adapters that its containers can load, only with vLLM: the highest rank (`max_rank`), and how many are on the accelerators at the same time (`max_loaded`). Requests for others wait for a place.',
+  }),
   allow_code: z.boolean().meta({
     description:
       'Whether the model’s folder can contain code (`model.py`, `code/`, `requirements.txt`, `serving.properties`), which then runs in the container. Allowing it requires `catalogue:write`.',
@@ -147,9 +152,11 @@ export const NewDeployment = z.strictObject({
   embedding: Embedding.optional().meta({ description: 'Required for the task `embed`, and only for it.' }),
   environment: generation.environment.default({}),
   allow_code: generation.allow_code.default(false),
+  // No default: a repeated creation is known by the hash of its body.
+  adapters: generation.adapters.optional(),
   copies: operation.copies.default({}),
   scale_to_zero_after_seconds: operation.scale_to_zero_after_seconds.default(DEFAULT_IDLE_SECONDS),
-  // No default: a repeated creation is known by the hash of its body.
+  // No default, for the same reason.
   schedule: ScheduleFields.optional(),
   max_concurrency_per_copy: operation.max_concurrency_per_copy.default(DEFAULT_CONCURRENCY_PER_COPY),
   tags: operation.tags.default({}),
@@ -178,9 +185,10 @@ export const DeploymentUpdate = z
     accelerators: generation.accelerators.optional(),
     environment: generation.environment.optional().meta({ description: 'Replaces all variables.' }),
     allow_code: generation.allow_code.optional(),
+    adapters: generation.adapters.nullable().optional().meta({ description: 'null: its containers load no adapters.' }),
     traffic_percent: z.int().min(0).max(100).optional().meta({
       description:
-        'With a new runtime, model, environment, accelerators or instance types: the share of requests that the new generation gets once it is ready, from 1 to 100. Default: 100, which replaces the old generation. Alone, it shifts the traffic of a rollout: 100 completes it, 0 returns to the old generation. With `shadow`, it is 0.',
+        'With a new runtime, model, environment, `adapters`, accelerators or instance types: the share of requests that the new generation gets once it is ready, from 1 to 100. Default: 100, which replaces the old generation. Alone, it shifts the traffic of a rollout: 100 completes it, 0 returns to the old generation. With `shadow`, it is 0.',
     }),
     shadow: ShadowFields.optional(),
     copies: operation.copies.optional(),

@@ -1,3 +1,4 @@
+import type { AdapterSupport } from '../../../shared/deployments/adapter.ts';
 import type { InstanceType } from '../../../shared/deployments/catalogue.ts';
 import type { CatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
 import type { Generation } from '../../../shared/deployments/deployment.ts';
@@ -11,7 +12,13 @@ import { type ModelSources, modelLocation } from './model-location.ts';
 import type { NewDeployment } from './new-deployment.ts';
 
 /** The fields of a request that make a new generation. */
-export type GenerationFields = Pick<NewDeployment, 'runtime' | 'model' | 'instance_types' | 'accelerators' | 'environment' | 'allow_code'>;
+export type GenerationFields = Pick<
+  NewDeployment,
+  'runtime' | 'model' | 'instance_types' | 'accelerators' | 'environment' | 'allow_code'
+> & {
+  /** null: none. */
+  adapters?: AdapterSupport | null | undefined;
+};
 
 export interface PlanDependencies {
   catalogue: CatalogueStore;
@@ -20,7 +27,10 @@ export interface PlanDependencies {
 }
 
 /** The content of a generation, before it has a number. */
-export type PlannedGeneration = Pick<Generation, 'runtime' | 'model' | 'allows_code' | 'instance_types' | 'accelerators' | 'environment'>;
+export type PlannedGeneration = Pick<
+  Generation,
+  'runtime' | 'model' | 'allows_code' | 'instance_types' | 'accelerators' | 'environment' | 'adapters'
+>;
 
 const runtimeOf = async ({ catalogue, region }: PlanDependencies, id: string): Promise<Generation['runtime']> => {
   const runtime = await catalogue.runtimes.get(id);
@@ -72,7 +82,7 @@ export const planGeneration = async (
   organization: string,
   fields: GenerationFields,
 ): Promise<{ generation: PlannedGeneration; types: InstanceType[] }> => {
-  const { model, instance_types, accelerators, allow_code: allows_code } = fields;
+  const { model, instance_types, accelerators, allow_code: allows_code, adapters } = fields;
   if (allows_code && !can(actor, 'catalogue:write'))
     throw new Forbidden({
       param: 'allow_code',
@@ -82,5 +92,8 @@ export const planGeneration = async (
   const types = await instanceTypesOf(deps, fields, actor.origin.nowMs);
   const location = modelLocation(deps.modelSources, organization, model);
   const environment = environmentOf(fields, runtime);
-  return { generation: { runtime, model: location, allows_code, instance_types, accelerators, environment }, types };
+  if (adapters && runtime.dialect !== 'vllm')
+    throw invalid('adapters', "expected a runtime with the dialect 'vllm', which loads adapters. GET /v1/runtimes shows the dialects");
+  const content = { runtime, model: location, allows_code, instance_types, accelerators, environment };
+  return { generation: { ...content, ...(adapters && { adapters }) }, types };
 };

@@ -13,13 +13,22 @@ export const wantedGeneration = (deployment: Deployment): Generation =>
 export const liveNumbers = (deployment: Deployment): number[] => liveOf(deployment).map(({ number }) => number);
 
 /** The fields of a generation that decide what it runs. */
-export const contentOf = ({ runtime, model, allows_code, instance_types, accelerators, environment }: Generation): PlannedGeneration => ({
+export const contentOf = ({
   runtime,
   model,
   allows_code,
   instance_types,
   accelerators,
   environment,
+  adapters,
+}: Generation): PlannedGeneration => ({
+  runtime,
+  model,
+  allows_code,
+  instance_types,
+  accelerators,
+  environment,
+  ...(adapters && { adapters }),
 });
 
 /** A generation that gets requests, or will; one that is only planned has no number. */

@@ -7,7 +7,7 @@ import { type ChangeDependencies, changeDeployment, type DeploymentAddress } fro
 import { checkGeneration, checkServing, type GenerationCheckDependencies } from './check-generation.ts';
 import type { DeploymentResource } from './deployment-resource.ts';
 import { TENSOR_PARALLEL_SIZE } from './environment.ts';
-import { invalid } from './errors.ts';
+import { invalid, WrongState } from './errors.ts';
 import { visibleDeployment } from './find-deployment.ts';
 import type { DeploymentUpdate } from './new-deployment.ts';
 import { type GenerationFields, type PlanDependencies, type PlannedGeneration, planGeneration } from './plan-generation.ts';
@@ -19,13 +19,14 @@ import { changeShadow } from './shadow/settings.ts';
 
 export type UpdateDependencies = ChangeDependencies & GenerationCheckDependencies & PlanDependencies & Pick<ShadowReads, 'shadows'>;
 
-const fieldsOf = ({ runtime, model, instance_types, accelerators, environment, allows_code }: Generation): GenerationFields => ({
+const fieldsOf = ({ runtime, model, instance_types, accelerators, environment, allows_code, adapters }: Generation): GenerationFields => ({
   runtime: runtime.id,
   model,
   instance_types,
   accelerators,
   environment,
   allow_code: allows_code,
+  adapters,
 });
 
 // A generation that used all accelerators of a copy uses all of the new number, too.
@@ -37,8 +38,8 @@ const updatedFields = (current: Generation, given: Partial<GenerationFields>): G
 };
 
 const givenFields = (update: DeploymentUpdate): Partial<GenerationFields> => {
-  const { runtime, model, instance_types, accelerators, environment, allow_code } = update;
-  const given = Object.entries({ runtime, model, instance_types, accelerators, environment, allow_code });
+  const { runtime, model, instance_types, accelerators, environment, allow_code, adapters } = update;
+  const given = Object.entries({ runtime, model, instance_types, accelerators, environment, allow_code, adapters });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 };
 
@@ -51,7 +52,9 @@ const planUpdate = async (
 ): Promise<PlannedGeneration | undefined> => {
   const given = givenFields(update);
   if (Object.keys(given).length === 0) return undefined;
-  const { organization, starts } = before;
+  const { organization, starts, serving } = before;
+  if (given.adapters && serving.task !== 'generate')
+    throw invalid('adapters', "expected none for this deployment, because only the task 'generate' can have adapters");
   const current = wantedGeneration(before);
   const { generation, types } = await planGeneration(deps, actor, organization, updatedFields(current, given));
   if (isDeepStrictEqual(generation, contentOf(current)) && current.status !== 'failed') return undefined;
@@ -85,6 +88,19 @@ const withSettings = (before: Deployment, update: DeploymentUpdate, planned: Pla
   };
 };
 
+// Adapters that the new generation couldn't load would get no requests any more.
+const checkAdapters = ({ adapters = [] }: Deployment, planned: PlannedGeneration): void => {
+  const maxRank = planned.adapters?.max_rank ?? 0;
+  const lost = adapters.find(
+    (adapter) => adapter.state !== 'failed' && adapter.state !== 'deleting' && (adapter.packed?.rank ?? 1) > maxRank,
+  );
+  if (lost)
+    throw new WrongState(
+      'adapters_exist',
+      `The new generation could not load the adapter '${lost.name}' (rank ${lost.packed?.rank ?? 1}). Delete the adapter, or send a higher adapters.max_rank.`,
+    );
+};
+
 const withTraffic = (changed: Deployment, update: DeploymentUpdate, planned: PlannedGeneration | undefined, nowMs: number): Deployment => {
   const { traffic_percent: percent, shadow } = update;
   if (planned) return beginRollout(changed, planned, percent ?? (shadow ? 0 : 100), nowMs);
@@ -96,6 +112,7 @@ const withTraffic = (changed: Deployment, update: DeploymentUpdate, planned: Pla
 
 const applied = (before: Deployment, update: DeploymentUpdate, planned: PlannedGeneration | undefined, nowMs: number): Deployment => {
   const { shadow } = update;
+  if (planned) checkAdapters(before, planned);
   const routed = withTraffic(withSettings(before, update, planned, nowMs), update, planned, nowMs);
   const after = shadow === undefined ? routed : changeShadow(routed, shadow, liveNumbers(routed), nowMs);
   return isDeepStrictEqual(after, before) ? before : after;

@@ -159,8 +159,15 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
     };
 
     // Copies are counted for one generation. A deployment in service has at least one, perhaps of another generation.
-    const mayRun = async ({ state, progress, max_concurrency_per_copy }: Deployment): Promise<boolean> =>
-      SERVING.includes(state) && (!place || (await place.release(Math.max(1, progress.ready) * max_concurrency_per_copy)));
+    // An adapter is loaded a little later than its deployment's copies.
+    const isLoaded = ({ adapters = [] }: Deployment): boolean =>
+      adapters.every((adapter) => adapter.name !== name || adapter.state === 'ready');
+
+    const mayRun = async (deployment: Deployment): Promise<boolean> => {
+      const { state, progress, max_concurrency_per_copy } = deployment;
+      if (!SERVING.includes(state) || !(isShared || isLoaded(deployment))) return false;
+      return !place || (await place.release(Math.max(1, progress.ready) * max_concurrency_per_copy));
+    };
 
     const comment = async (deployment: Deployment): Promise<string> =>
       comments.write(deployment, await predict(startTimes, deployment, now()));

@@ -42,6 +42,8 @@ export const ACTIONS_WITHOUT_TEXTS = [
   'credit.expiry_corrected',
   'credit.granted',
   'credit_note.issued',
+  'deployment.adapter_added',
+  'deployment.adapter_deleted',
   'deployment.created',
   'deployment.deleted',
   'deployment.published',
