@@ -106,6 +106,7 @@ export const createCustomer = async (run: TestRun, control: Control, s3: S3Clien
 
   const files = [
     [run.buckets.Weights, `${organization}/${canary}/config.json`],
+    [run.buckets.Weights, `adapters/${organization}/dep_1/${canary}.tar.gz`],
     [run.buckets.TicketFiles, `kept/${organization}/tkt_1/att_1`],
     [run.buckets.TicketFiles, `pending/${organization}/tkt_1/att_2`],
   ] as const;

@@ -80,6 +80,20 @@ describe('a request that waits', () => {
     expect(answerOf(await settle(world, reply))).toBe('Answer to Hi');
   });
 
+  test('for an adapter also waits until it is loaded, after the copies of its deployment', async () => {
+    const source = 's3://weights/org_1/legal/';
+    const adapter = { id: 'lora_1', name: 'qwen3-8b', source, created_at: 0, created_by: 'user_1', packed: { rank: 8, bytes: 1 } };
+    const world = await cold.createWorld({ fields: { adapters: [{ ...adapter, state: 'creating' }] } });
+    const { ask } = await world.createEnvironment();
+    const reply = ask('Hi', 280);
+    await world.clock.advance(5_000, 1_000);
+    await world.bringUp();
+    await world.clock.advance(20_000, 1_000);
+    expect([world.container.invocations, await world.waiting()]).toEqual([0, { held: 1, running: 0 }]);
+    await world.write((before) => ({ ...before, adapters: [{ ...adapter, state: 'ready' }] }));
+    expect(answerOf(await settle(world, reply))).toBe('Answer to Hi');
+  });
+
   test('waits for a deployment that is being created', async () => {
     const world = await cold.createWorld({ fields: { state: 'creating' } });
     const { ask } = await world.createEnvironment();
