@@ -15,6 +15,7 @@ type Advice = ReplyBody<'GET /v1/deployments/{id}/advice'>;
 type AdviceOption = Advice['options'][number];
 
 const DAYS = 14;
+const CENTS = 2;
 const DAY_SECONDS = 86_400;
 const SECOND_MS = 1_000;
 
@@ -45,12 +46,12 @@ const columns = (present: AdviceOption, options: readonly AdviceOption[]) => [
     isWhole: true,
   },
   ...(options.some(({ schedule }) => schedule.length > 0)
-    ? [{ title: 'Windows', render: ({ schedule }: AdviceOption) => <Windows schedule={schedule} />, isWhole: true }]
+    ? [{ title: 'Windows', render: ({ schedule }: AdviceOption) => <Windows schedule={schedule} /> }]
     : []),
   ...(options.some(({ min_copies: copies }) => copies !== present.min_copies)
     ? [{ title: 'Least copies', render: ({ min_copies: copies }: AdviceOption) => <Count value={copies} />, isNumeric: true }]
     : []),
-  { title: 'Cost', render: ({ cost }: AdviceOption) => <Money amount={cost} />, isNumeric: true },
+  { title: 'Cost', render: ({ cost }: AdviceOption) => <Money amount={Number(cost).toFixed(CENTS)} />, isNumeric: true },
   { title: 'Cold starts', render: ({ cold_starts: starts }: AdviceOption) => <Count value={starts} />, isNumeric: true },
   { title: 'Requests that waited', render: ({ waiting_requests: waiting }: AdviceOption) => <Count value={waiting} />, isNumeric: true },
   {

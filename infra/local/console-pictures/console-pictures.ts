@@ -10,6 +10,9 @@ export interface SampleIds {
   request: string;
   invoice: string;
   ticket: string;
+  /** An organization that uses nothing but its deployment. */
+  gpuOrganization: string;
+  deployment: string;
 }
 
 export interface ConsolePicture {
@@ -21,8 +24,8 @@ export interface ConsolePicture {
   user: 'owner' | 'member' | 'admin';
   /** A text of the screen when everything is loaded. */
   shows: string;
-  /** A text to write and a button to press before. */
-  first?: { label: string; text: string; button: string };
+  /** A text to write, if any, and a button to press before. */
+  first?: { input?: { label: string; text: string }; button: string };
   /** Default: a desktop with the light theme. */
   device?: 'dark phone';
 }
@@ -38,13 +41,26 @@ export const PICTURES: readonly ConsolePicture[] = [
     name: 'playground',
     path: () => '/playground?model=sluice-tiny&with=sluice-tiny-reasoning',
     user: 'owner',
-    first: { label: 'Message', text: 'Which gate is the oldest?', button: 'Send' },
+    first: { input: { label: 'Message', text: 'Which gate is the oldest?' }, button: 'Send' },
     shows: 'Cost',
   },
   { name: 'request', path: ({ request }) => `/requests/${request}`, user: 'owner', shows: 'Timeline' },
   { name: 'usage', path: () => '/usage', user: 'owner', shows: 'Total cost' },
+  {
+    name: 'economics',
+    path: ({ gpuOrganization }) => `/economics?range=30d&organization=${gpuOrganization}`,
+    user: 'admin',
+    shows: 'research-7b',
+  },
   { name: 'invoice', path: ({ invoice }) => `/invoices/${invoice}`, user: 'owner', shows: 'Acme Robotics' },
   { name: 'deployment', path: () => '/deployments/new', user: 'owner', shows: 'Name' },
+  {
+    name: 'when-to-sleep',
+    path: ({ deployment }) => `/deployments/${deployment}`,
+    user: 'admin',
+    first: { button: 'When to sleep' },
+    shows: 'Apply suggestion',
+  },
   { name: 'ticket', path: ({ ticket }) => `/tickets/${ticket}`, user: 'owner', shows: 'adding a copy' },
   { name: 'audit-log', path: () => '/audit-log', user: 'owner', shows: 'ada@acme.example' },
   { name: 'organization', path: ({ organization }) => `/organizations/${organization}`, user: 'admin', shows: 'Acme Robotics' },

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { REASONING_MODEL } from '../container.ts';
 import type { SampleIds } from './console-pictures.ts';
+import { addSampleDeployment, SAMPLE_TYPE } from './sample-deployment.ts';
 import type { Login, SampleRun } from './sample-run.ts';
 
 const DAY_MS = 86_400_000;
@@ -20,6 +21,8 @@ const POLL_MS = 1_000;
 const ALIAS = 'assistant';
 const ALIAS_REQUESTS = 20;
 const ALIAS_WORDS = 4;
+// The advice replays two weeks.
+const DEPLOYMENT_DAYS = 14;
 
 const QUESTIONS = [
   'Tell me about rivers.',
@@ -146,7 +149,8 @@ export const makeSampleData = async (sample: SampleRun): Promise<Sample> => {
   const { admin, call, model, moveTo } = sample;
   for (const priced of [model, REASONING_MODEL])
     await call('/v1/prices', { login: admin, body: { model: priced, per_million: { prompt: '30', completion: '120' } } });
-  await call('/v1/instance-types/ml.g6e.2xlarge/prices', { login: admin, body: { per_hour: '2.8' } });
+  await call(`/v1/instance-types/${SAMPLE_TYPE}/prices`, { login: admin, body: { per_hour: '2.88' } });
+  await call(`/v1/instance-types/${SAMPLE_TYPE}/costs`, { login: admin, body: { per_hour: '1.8' } });
   const { id: organization } = await call<{ id: string }>('/v1/organizations', { login: admin, body: { name: 'Acme Robotics' } });
   const owner = await invite(sample, admin, { email: 'ada@acme.example', name: 'Ada Park', role: 'owner' }, { organization });
   const newKey = (body: object): Promise<Key> => call<Key>('/v1/api-keys', { login: owner, body });
@@ -173,6 +177,9 @@ export const makeSampleData = async (sample: SampleRun): Promise<Sample> => {
   moveTo(NOW_MS - 60_000);
   const request = await chat(sample, production, model, 48, { stream: true });
   moveTo(NOW_MS);
+  const midnight = Math.floor(NOW_MS / DAY_MS) * DAY_MS;
+  const { id: gpuOrganization } = await call<{ id: string }>('/v1/organizations', { login: admin, body: { name: 'Riverside Research' } });
+  const deployment = await addSampleDeployment(sample.run, gpuOrganization, { end: midnight, days: DEPLOYMENT_DAYS });
   await untilFound(sample, owner, request);
-  return { owner, member, ids: { organization, key: production.id, request, invoice, ticket } };
+  return { owner, member, ids: { organization, gpuOrganization, key: production.id, request, invoice, ticket, deployment } };
 };

@@ -35,19 +35,19 @@ const takeAll = async (
   { browser, url, logins, resetClock }: Setting,
   pictures: readonly (ConsolePicture & { address: string })[],
 ): Promise<void> => {
-  const [first] = pictures;
-  if (!first) return;
-  const device = first.device === 'dark phone' ? DARK_PHONE : DESKTOP;
+  const [some] = pictures;
+  if (!some) return;
+  const device = some.device === 'dark phone' ? DARK_PHONE : DESKTOP;
   const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', reducedMotion: 'reduce', ...device });
   const page = await context.newPage();
   await page.clock.setFixedTime(NOW_MS + LOADED_AFTER_MS);
-  await signIn(page, `${url}/`, logins[first.user]);
-  for (const { name, address, shows, first: input } of pictures) {
+  await signIn(page, `${url}/`, logins[some.user]);
+  for (const { name, address, shows, first } of pictures) {
     resetClock();
     await page.goto(url + address);
-    if (input) {
-      await page.getByLabel(input.label).fill(input.text);
-      await page.getByRole('button', { name: input.button, exact: true }).click();
+    if (first) {
+      if (first.input) await page.getByLabel(first.input.label).fill(first.input.text);
+      await page.getByRole('button', { name: first.button, exact: true }).click();
     }
     await page.locator('#main').getByText(shows).first().waitFor();
     await page.waitForTimeout(SETTLE_MS);

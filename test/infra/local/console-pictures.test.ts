@@ -6,14 +6,22 @@ import { CONSOLE_PICTURES, PICTURES } from '../../../infra/local/console-picture
 const ROOT = path.join(import.meta.dirname, '../../..');
 const MAX_BYTES = 120_000;
 const NAMES = PICTURES.map(({ name }) => name);
-const IDS = { organization: 'org_1', key: 'key_1', request: 'req_1', invoice: 'inv_1', ticket: 'tkt_1' };
+const IDS = {
+  organization: 'org_1',
+  gpuOrganization: 'org_2',
+  key: 'key_1',
+  request: 'req_1',
+  invoice: 'inv_1',
+  ticket: 'tkt_1',
+  deployment: 'dep_1',
+};
 
 const shownIn = (page: string): string[] =>
   [...readFileSync(path.join(ROOT, page), 'utf8').matchAll(/images\/console\/([\w-]+)\.png/g)].map(([, name = '']) => name);
 
 test('docs/console.md shows each picture that npm run pictures -- --console takes, and no other', () => {
   expect(shownIn('docs/console.md')).toEqual(NAMES);
-  expect(NAMES).toEqual(expect.arrayContaining(shownIn('README.md')));
+  for (const page of ['README.md', 'docs/economics.md']) expect(NAMES).toEqual(expect.arrayContaining(shownIn(page)));
 });
 
 test('docs/images/console has exactly these pictures, each a small PNG', () => {
