@@ -9,7 +9,7 @@ export interface Sample {
   completionTokens: number;
 }
 
-export interface Load {
+export interface LevelLoad {
   /** Requests in flight at the same time. */
   concurrency: number;
   /** The requests that count: those that are sent after the first `concurrency` ones, which only fill the batch. */
@@ -40,7 +40,7 @@ interface LevelDependencies {
  */
 export const measureLevel = async (
   { send, wait }: LevelDependencies,
-  { concurrency, counted, maxMs }: Load,
+  { concurrency, counted, maxMs }: LevelLoad,
   stop: AbortSignal,
 ): Promise<LevelSamples> => {
   const over = new AbortController();
