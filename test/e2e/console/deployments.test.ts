@@ -15,7 +15,7 @@ const SETTLED_MS = 1_000;
 const QUICK = { instance_ms: 100, download_ms: 100, load_ms: 100, delete_ms: 100, release_ms: 100 };
 
 let ui: TestConsole;
-// Each organization can validate a few deployments a minute.
+// Each organization can validate a few deployments a minute: tests that do have one of their own.
 let first: Tenant;
 let second: Tenant;
 
@@ -106,7 +106,7 @@ describe('deployments in the console', () => {
   });
 
   test('creates a model of vectors with windows, and says before what the windows cost', async () => {
-    const { owner, folder } = second;
+    const { owner, folder } = await newTenant();
     const { page, faults, close } = await ui.open(owner, '/deployments/new');
     await page.clock.install();
     await page.getByLabel('Files of the model').fill(`${folder}qwen3-8b/`);
@@ -136,7 +136,7 @@ describe('deployments in the console', () => {
   });
 
   test('shows the API’s words beside what they are about, and keeps what somebody else has changed', async () => {
-    const { owner, folder } = second;
+    const { owner, folder } = await newTenant();
     const { page, faults, close } = await ui.open(owner, '/deployments/new');
     await page.clock.install();
     await page.getByLabel('Files of the model').fill(`${folder}nothing/`);
@@ -249,7 +249,7 @@ describe('deployments in the console', () => {
   });
 
   test('compares a new generation with the old one, shows the verdict, and rolls it back', async () => {
-    const { owner, folder } = second;
+    const { owner, folder } = await newTenant();
     const fields = { name: 'compared', model: `${folder}qwen3-8b/`, runtime: 'vllm-0.27.1', instance_types: [TYPE] };
     const { id } = await ui.control.done('POST', '/v1/deployments', { token: owner.token, body: fields });
     await becomes(id, 'in_service');

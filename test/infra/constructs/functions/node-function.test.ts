@@ -12,7 +12,7 @@ const reservationsOf = (read: (stack: StackName) => Template): Record<string, nu
 
 test('no function reserves concurrency by default, so that the app can be deployed to a new account', () => {
   const reservations = reservationsOf(templateOf);
-  expect(Object.keys(reservations)).toHaveLength(17);
+  expect(Object.keys(reservations)).toHaveLength(18);
   expect(Object.values(reservations).filter((count) => count !== undefined)).toEqual([]);
 });
 
