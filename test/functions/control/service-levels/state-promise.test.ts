@@ -60,11 +60,23 @@ describe('a promise', () => {
     await expect(listPromises(managed.deps, { model: 'missing' })).rejects.toMatchObject({ status: 404 });
   });
 
-  test('is stated once by concurrent requests', async () => {
+  test('is not stated over one that came between its read and its write', async () => {
     const { name } = await managed.register();
-    const results = await Promise.allSettled([state(name, { max_credit_percent: 20 }), state(name, { max_credit_percent: 30 })]);
-    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { status: 412 } });
+    const { servicePromises } = managed.deps;
+    const overtaken = {
+      ...managed.deps,
+      servicePromises: {
+        ...servicePromises,
+        get: async (model: string) => {
+          const read = await servicePromises.get(model);
+          await state(name, { max_credit_percent: 20 });
+          return read;
+        },
+      },
+    };
+    const late = NewServicePromise.parse({ model: name, availability, max_credit_percent: 30 });
+    await expect(statePromise(overtaken, at(NOVEMBER), late)).rejects.toMatchObject({ status: 412 });
+    expect((await listPromises(managed.deps, { model: name })).data).toMatchObject([{ max_credit_percent: 20 }]);
   });
 
   test('is one of a limited number', async () => {
