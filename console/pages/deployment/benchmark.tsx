@@ -92,6 +92,9 @@ const Start = ({ deployment: { id, price_per_hour }, onClose }: MeasureProps) =>
     <Name extends keyof BenchmarkDraft>(name: Name) =>
     (value: BenchmarkDraft[Name]) =>
       setDraft({ ...draft, [name]: value });
+  const field = (name: Exclude<keyof BenchmarkDraft, 'applies'>, label: string, more: { hint?: string; inputMode?: 'decimal' } = {}) => (
+    <TextField label={label} value={draft[name]} onChange={set(name)} fault={faults[name]} inputMode="numeric" {...more} />
+  );
   return (
     <Form
       submitLabel="Start benchmark"
@@ -107,45 +110,13 @@ const Start = ({ deployment: { id, price_per_hour }, onClose }: MeasureProps) =>
         makes requests of others slower meanwhile.
       </p>
       <ShortFields>
-        <TextField
-          label="Budget in dollars"
-          hint="It never exceeds that."
-          value={draft.budget}
-          onChange={set('budget')}
-          fault={faults.budget}
-          inputMode="decimal"
-        />
-        <TextField
-          label="First token within ms"
-          value={draft.firstTokenMs}
-          onChange={set('firstTokenMs')}
-          fault={faults.firstTokenMs}
-          inputMode="numeric"
-        />
-        <TextField
-          label="Between tokens, ms"
-          value={draft.betweenTokensMs}
-          onChange={set('betweenTokensMs')}
-          fault={faults.betweenTokensMs}
-          inputMode="numeric"
-        />
+        {field('budget', 'Budget in dollars', { inputMode: 'decimal', hint: 'It never exceeds that.' })}
+        {field('firstTokenMs', 'First token within ms')}
+        {field('betweenTokensMs', 'Between tokens, ms')}
       </ShortFields>
       <ShortFields>
-        <TextField
-          label="Tokens of a prompt"
-          hint="Empty: as in the last 7 days."
-          value={draft.promptTokens}
-          onChange={set('promptTokens')}
-          fault={faults.promptTokens}
-          inputMode="numeric"
-        />
-        <TextField
-          label="Tokens of an answer"
-          value={draft.completionTokens}
-          onChange={set('completionTokens')}
-          fault={faults.completionTokens}
-          inputMode="numeric"
-        />
+        {field('promptTokens', 'Tokens of a prompt', { hint: 'Empty: as in the last 7 days.' })}
+        {field('completionTokens', 'Tokens of an answer')}
       </ShortFields>
       <CheckField
         label="Change the deployment's setting to the result"
