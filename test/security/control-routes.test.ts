@@ -8,6 +8,7 @@ import { type OpenIdIssuer, startOpenIdIssuer } from '../support/emulators/openi
 import { storeDeployment } from '../support/fixtures/deployments.ts';
 import { storeInvoice } from '../support/fixtures/invoices.ts';
 import { storeIdentityProvider } from '../support/fixtures/scim/store-identity-provider.ts';
+import { sized } from '../support/sized.ts';
 import { signedByAnother, unsigned, withClaims } from './forged-tokens.ts';
 
 // Routes that log in and out need no session.
@@ -159,25 +160,35 @@ test('requires a session but for logging in and out, and resetting a password', 
   expect(open.sort()).toEqual([...PUBLIC].sort());
 });
 
-describe.each(named(restricted))('%s rejects', (_, route) => {
-  const rejects = async (token: string | undefined, code = 'invalid_token'): Promise<void> => {
+const tokenKinds: readonly [kind: string, token: () => string, code: string][] = [
+  ['a malformed token', () => 'sk-s0000', 'invalid_token'],
+  ['a token signed with another key', () => signedByAnother(admin.token), 'invalid_token'],
+  ['a token without a signature', () => unsigned(admin.token), 'invalid_token'],
+  ['an expired token', () => withClaims(admin.token, { exp: Math.floor(Date.now() / 1_000) - 60 }), 'token_expired'],
+  ['an id token', () => withClaims(admin.token, { token_use: 'id' }), 'invalid_token'],
+  ['a token of another client', () => withClaims(admin.token, { client_id: 'another' }), 'invalid_token'],
+  [
+    'a token of another issuer',
+    () => withClaims(admin.token, { iss: 'https://cognito-idp.us-east-1.amazonaws.com/us-east-1_another' }),
+    'invalid_token',
+  ],
+  ['a token of an unknown user', () => withClaims(admin.token, { sub: '00000000-0000-4000-8000-000000000000' }), 'invalid_token'],
+  ['a disabled user', () => disabled.token, 'invalid_token'],
+];
+
+// One middleware looks at the tokens of all routes, so the small size sends each route one kind, in turn.
+const kindsFor = (number: number) => sized([tokenKinds[number % tokenKinds.length] as (typeof tokenKinds)[number]], tokenKinds);
+
+describe.each(restricted.map((route, number) => [nameOf(route), route, number] as const))('%s rejects', (_, route, number) => {
+  const rejects = async (token: string | undefined, code: string): Promise<void> => {
     const { status, headers, body } = await send(route, token);
     expect([status, body]).toEqual([401, { error: expect.any(String), code, request_id: expect.stringMatching(/^req_/) }]);
     // API Gateway renames this header.
     expect(headers.get('x-amzn-remapped-www-authenticate')).toBe('Bearer');
   };
 
-  test('a request without a token', () => rejects(undefined));
-  test('a malformed token', () => rejects('sk-s0000'));
-  test('a token signed with another key', () => rejects(signedByAnother(admin.token)));
-  test('a token without a signature', () => rejects(unsigned(admin.token)));
-  test('an expired token', () => rejects(withClaims(admin.token, { exp: Math.floor(Date.now() / 1_000) - 60 }), 'token_expired'));
-  test('an id token', () => rejects(withClaims(admin.token, { token_use: 'id' })));
-  test('a token of another client', () => rejects(withClaims(admin.token, { client_id: 'another' })));
-  test('a token of another issuer', () =>
-    rejects(withClaims(admin.token, { iss: 'https://cognito-idp.us-east-1.amazonaws.com/us-east-1_another' })));
-  test('a token of an unknown user', () => rejects(withClaims(admin.token, { sub: '00000000-0000-4000-8000-000000000000' })));
-  test('a disabled user', () => rejects(disabled.token));
+  test('a request without a token', () => rejects(undefined, 'invalid_token'));
+  test.each(kindsFor(number))('%s', (_kind, token, code) => rejects(token(), code));
 });
 
 const roleHas = (role: Role, { access }: ControlOperation): boolean => (permissionsOf(role) as ReadonlySet<string>).has(access);
