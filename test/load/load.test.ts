@@ -11,8 +11,8 @@ import { toReport } from './report.ts';
 import { type LoadFindings, runLoad } from './run-load.ts';
 
 const CALLERS = 40;
-const REQUESTS = Number(process.env.SLUICE_LOAD_REQUESTS ?? sized(200, 400));
-const MODEL_REQUESTS = sized(50, 100);
+const REQUESTS = Number(process.env.SLUICE_LOAD_REQUESTS ?? sized(100, 400));
+const MODEL_REQUESTS = sized(25, 100);
 
 let run: TestRun;
 let findings: LoadFindings;

@@ -9,10 +9,10 @@ import { createJudge } from './fuzz/judge.ts';
 import { createRequests } from './fuzz/requests.ts';
 import { createSender, type FuzzedReply, toCurl } from './fuzz/send.ts';
 
-const REQUESTS = Number(process.env.FUZZED_REQUESTS ?? sized(1_200, 4_500));
+const REQUESTS = Number(process.env.FUZZED_REQUESTS ?? sized(700, 4_500));
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
 // After as many requests everything that they may have changed or deleted is created anew.
-const REQUESTS_A_ROUND = sized(400, 1_500);
+const REQUESTS_A_ROUND = sized(350, 1_500);
 // A control plane accepts a bounded number of invitations, so that many rounds need several.
 const ROUNDS_A_RUN = 10;
 // The control plane has most of the operations.

@@ -18,8 +18,8 @@ import { openWorld, type World } from './world.ts';
 const FROM = Date.parse('2026-09-01');
 const TO = Date.parse('2027-01-01');
 // More than 200,000 together at the full size.
-const REQUESTS_PER_SHARD_AND_DAY = sized(55, 2_105);
-const MIN_REQUESTS = sized(5_000, 200_000);
+const REQUESTS_PER_SHARD_AND_DAY = sized(30, 2_105);
+const MIN_REQUESTS = sized(2_700, 200_000);
 
 let database: TestDatabase;
 let script: Script;

@@ -169,7 +169,7 @@ test('equals a computation minute by minute over two years, in eleven zones', ()
     expect(Buffer.compare(found, expected)).toBe(0);
     transitions += expected.reduce((count, copies, i) => count + (copies === expected[i - 1] ? 0 : 1), 0);
   });
-  fc.assert(property, { seed: 20_261_126, numRuns: sized(60, 600) });
+  fc.assert(property, { seed: 20_261_126, numRuns: sized(25, 600) });
   expect(transitions).toBeGreaterThan(10_000);
 }, 120_000);
 
@@ -181,5 +181,5 @@ test('is the same from whatever moment one looks', () => {
     expect(windowTimes(schedule, nowMs, nowMs)).toEqual(whole.filter(({ startMs, endMs }) => startMs <= nowMs && endMs > nowMs));
     expect(next).toEqual(whole.find(({ startMs }) => startMs > nowMs));
   });
-  fc.assert(property, { seed: 20_261_126, numRuns: sized(300, 3_000) });
+  fc.assert(property, { seed: 20_261_126, numRuns: sized(120, 3_000) });
 });

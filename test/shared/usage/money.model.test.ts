@@ -24,8 +24,8 @@ import { sweepNow } from '../../support/fixtures/sweep-now.ts';
 import { sized } from '../../support/sized.ts';
 import { createReference, type Reference } from './reference.ts';
 
-const RUNS = sized(8, 24);
-const SPLITTING_RUNS = sized(5, 14);
+const RUNS = sized(5, 24);
+const SPLITTING_RUNS = sized(3, 14);
 // Fixed, so that a failure can be repeated.
 const SEED = 20_261_121;
 const OPERATIONS = 60;

@@ -21,7 +21,7 @@ describe('a token counter', () => {
     const createCounter = load(json).createCounter;
     fc.assert(
       fc.property(anyText, (text) => expect(createCounter().count(text)).toBe(encodedLength(json, text))),
-      { numRuns: sized(40, 150) },
+      { numRuns: sized(20, 150) },
     );
   });
 
@@ -33,7 +33,7 @@ describe('a token counter', () => {
         const text = `${part}<s>${part}`;
         expect(createCounter().count(text)).toBe(encodedLength(json, text));
       }),
-      { numRuns: sized(40, 150) },
+      { numRuns: sized(20, 150) },
     );
   });
 
