@@ -50,7 +50,11 @@ export const ServicePromiseResource = PromiseFiguresResource.extend({
 });
 export type ServicePromiseResource = z.infer<typeof ServicePromiseResource>;
 
-export const ServicePromiseList = z.object({ object: z.literal('list'), data: z.array(ServicePromiseResource).max(MAX_PROMISES) });
+export const ServicePromiseList = z.object({
+  object: z.literal('list'),
+  data: z.array(ServicePromiseResource).max(MAX_PROMISES),
+  version: z.int().meta({ description: 'The version of the list, which is its ETag too. 0: nothing was stated yet.' }),
+});
 export type ServicePromiseList = z.infer<typeof ServicePromiseList>;
 
 /** Converts a promise to the wire. */

@@ -14,8 +14,9 @@ export const serviceLevelRoutes = [
       operationId: 'createServicePromise',
       summary: 'State what a shared model promises from a month on',
       description:
-        'A month that misses the promise is credited to each organization when it is closed. Without a measure, nothing is promised from that month on.',
+        'A month that misses the promise is credited to each organization when it is closed. Without a measure, nothing is promised from that month on. `If-Match` takes the ETag of the list of the model’s promises.',
       access: 'prices:write',
+      isVersioned: true,
       needsFreshLogin: true,
       body: {
         name: 'NewServicePromise',
@@ -35,9 +36,9 @@ export const serviceLevelRoutes = [
         },
       },
       reply: { status: 201, description: 'The promise.', json: { name: 'ServicePromise', schema: ServicePromiseResource } },
-      errors: [400, 404, 409, 412, 503],
+      errors: [400, 404, 409, 503],
     },
-    ({ deps, actor, body }) => statePromise(deps, actor, body),
+    ({ deps, actor, body, expected }) => statePromise(deps, actor, body, expected),
   ),
   route(
     {

@@ -1,6 +1,7 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { monthOf, nextMonth } from '../../../shared/billing/month.ts';
 import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
+import { checkVersion } from '../../../shared/http/precondition.ts';
 import { ModelNotFound } from '../../../shared/models/errors.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { MAX_PROMISES } from '../../../shared/service-levels/promise.ts';
@@ -37,16 +38,18 @@ const monthFor = (wanted: string | undefined, nowMs: number): string => {
 /**
  * States what a shared model promises from a month on. A promise that was stated for the same month is replaced,
  * because the month has not begun.
+ * @param expected the versions of the model's list of promises that the caller knows; undefined: any
  * @throws 400, 404, 409, 412 after a concurrent change
  */
 export const statePromise = async (
   deps: PromiseDependencies,
   { origin }: Actor,
   { model, from_month: wanted, ...figures }: NewServicePromise,
+  expected?: readonly number[],
 ): Promise<ServicePromiseResource> => {
   const from_month = monthFor(wanted, origin.nowMs);
   await checkShared(deps, model);
-  const stored = await deps.servicePromises.get(model);
+  const stored = checkVersion(await deps.servicePromises.get(model), expected);
   const others = stored.promises.filter((promise) => promise.from_month !== from_month);
   const before = stored.promises.find((promise) => promise.from_month === from_month);
   if (others.length >= MAX_PROMISES)
@@ -70,7 +73,7 @@ export const statePromise = async (
 /** Lists the promises of a shared model, the latest month first. @throws 404 */
 export const listPromises = async (deps: PromiseDependencies, { model }: PromisedModel): Promise<ServicePromiseList> => {
   await checkShared(deps, model);
-  const { promises } = await deps.servicePromises.get(model);
+  const { promises, version } = await deps.servicePromises.get(model);
   const sorted = [...promises].sort((a, b) => (a.from_month < b.from_month ? 1 : -1));
-  return { object: 'list', data: sorted.map((promise) => toPromiseResource(model, promise)) };
+  return { object: 'list', data: sorted.map((promise) => toPromiseResource(model, promise)), version };
 };

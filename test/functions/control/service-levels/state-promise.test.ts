@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { retrieveModel } from '../../../../functions/control/model-registry/find-model.ts';
-import { NewServicePromise, ServicePromiseResource } from '../../../../functions/control/service-levels/promise-resource.ts';
+import {
+  NewServicePromise,
+  ServicePromiseList,
+  ServicePromiseResource,
+} from '../../../../functions/control/service-levels/promise-resource.ts';
 import { listPromises, statePromise } from '../../../../functions/control/service-levels/state-promise.ts';
 import { MAX_PROMISES } from '../../../../shared/service-levels/promise.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
@@ -77,6 +81,18 @@ describe('a promise', () => {
     const late = NewServicePromise.parse({ model: name, availability, max_credit_percent: 30 });
     await expect(statePromise(overtaken, at(NOVEMBER), late)).rejects.toMatchObject({ status: 412 });
     expect((await listPromises(managed.deps, { model: name })).data).toMatchObject([{ max_credit_percent: 20 }]);
+  });
+
+  test('is not stated over a list that its caller has not seen', async () => {
+    const { name } = await managed.register();
+    const stateSeen = (seen: number, max_credit_percent: number) =>
+      statePromise(managed.deps, at(NOVEMBER), NewServicePromise.parse({ model: name, availability, max_credit_percent }), [seen]);
+    await stateSeen((await listPromises(managed.deps, { model: name })).version, 20);
+    await expect(stateSeen(0, 30)).rejects.toMatchObject({ status: 412 });
+    await stateSeen(1, 40);
+    const list = await listPromises(managed.deps, { model: name });
+    expect(ServicePromiseList.parse(list)).toEqual(list);
+    expect(list).toMatchObject({ version: 2, data: [{ max_credit_percent: 40 }] });
   });
 
   test('is one of a limited number', async () => {
