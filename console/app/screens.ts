@@ -213,6 +213,14 @@ export const SCREENS: readonly Screen[] = [
     component: load(() => import('../pages/invoice/screen.tsx')),
   },
   {
+    path: '/service-levels',
+    title: 'Service levels',
+    group: 'Money',
+    words: 'sla promise availability uptime first token credit',
+    isFor: (me) => can(me, 'billing:read'),
+    component: load(() => import('../pages/service-levels/screen.tsx')),
+  },
+  {
     path: '/exports',
     title: 'Exports',
     group: 'Money',

@@ -53,6 +53,7 @@ export const Screen = () => {
         <Row>
           <ButtonLink to={`/invoices${ofOrganization}`}>Invoices</ButtonLink>
           <ButtonLink to={`/exports${ofOrganization}`}>Exports</ButtonLink>
+          <ButtonLink to={`/service-levels${ofOrganization}`}>Service levels</ButtonLink>
         </Row>
       }
     >

@@ -10,6 +10,7 @@ import { Columns, Page, Row } from '../../design/layout/layout.tsx';
 import { modelNameOf, modelPath } from '../models/model-path.ts';
 import { ModelStatus } from '../models/model-status.tsx';
 import { playgroundPath } from '../playground/model-choice.ts';
+import { ServicePromise } from '../service-promise/service-promise.tsx';
 import { type Model, ModelLimits, ModelPrice } from './model-facts.tsx';
 import { ModelSnippet } from './model-snippet.tsx';
 import { PlatformActions } from './platform-actions.tsx';
@@ -42,6 +43,7 @@ const Details = ({ model }: { model: Model }) => {
         <ModelLimits model={model} />
       </Columns>
       <ModelSnippet model={model} />
+      {model.organization === null && <ServicePromise model={model} />}
       <PlatformFacts model={model} />
     </>
   );

@@ -76,6 +76,42 @@ describe('models in the console', () => {
   });
 });
 
+describe('service levels in the console', () => {
+  test('let an admin promise them over the promise of somebody else, and end them', async () => {
+    const admin = await ui.control.asAdmin();
+    const promised = () => ui.control.done('GET', `/v1/service-promises?model=${ui.run.model}`, { token: admin.token });
+    const { page, faults, close } = await ui.open(admin, `/models/${ui.run.model}`);
+    const dialog = page.getByRole('dialog');
+    await page.getByText('Nothing is promised this month.').waitFor();
+    await page.getByRole('button', { name: 'State promise' }).click();
+    await dialog.getByLabel('Requests answered: percent').fill('99.9: 10\n99.95: 25');
+    await dialog.getByText('Each line must be a worse miss').waitFor();
+    await dialog.getByLabel('Requests answered: percent').fill('99.9: 10\n99: 25');
+    await dialog.getByText('10 % below 99.9 %, 25 % below 99 %').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const body = { model: ui.run.model, first_token_p95_ms: { tiers: [{ above: 2_000, credit_percent: 5 }] } };
+    await ui.control.done('POST', '/v1/service-promises', { token: admin.token, body });
+    await dialog.getByRole('button', { name: 'State promise' }).click();
+    await dialog.getByText('changed by someone else').waitFor();
+    await dialog.getByRole('button', { name: 'Continue with these values' }).click();
+    await dialog.getByRole('button', { name: 'State promise' }).click();
+    await page.getByRole('cell', { name: '95 of 100 streams begin within 2,000 ms' }).waitFor();
+    const availability = { tiers: [{ below: '0.999' }, { below: '0.99', credit_percent: 25 }] };
+    expect(await promised()).toMatchObject({ version: 2, data: [{ availability, first_token_p95_ms: { tiers: [{ above: 2_000 }] } }] });
+    await page.getByRole('button', { name: 'End promise' }).click();
+    await dialog.getByRole('button', { name: 'End promise' }).click();
+    await page.getByRole('cell', { name: 'Nothing is promised.' }).waitFor();
+    expect(await promised()).toMatchObject({ version: 3, data: [{ availability: null, first_token_p95_ms: null }] });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const asMember = await ui.open(member, `/models/${ui.run.model}`);
+    await asMember.page.getByRole('heading', { name: 'Price per million tokens' }).waitFor();
+    expect(await asMember.page.getByRole('button', { name: /promise/ }).count()).toBe(0);
+    expect([...faults, ...asMember.faults]).toEqual([]);
+    await Promise.all([close(), asMember.close()]);
+  });
+});
+
 describe('aliases in the console', () => {
   const aliasOf = (name: string) => ui.control.done('GET', `/v1/model-aliases/${name}`, { token: owner.token });
 
