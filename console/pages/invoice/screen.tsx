@@ -7,6 +7,8 @@ import { Loaded } from '../../design/feedback/loaded.tsx';
 import { Facts, Page, Section, Tile, Tiles } from '../../design/layout/layout.tsx';
 import { invoiceName, leftToPay, monthName, shownStateOf } from '../invoices/invoice-state.ts';
 import { InvoiceActions } from './actions.tsx';
+import { InvoiceAnnex } from './annex.tsx';
+import { CreditLines } from './credit-lines.tsx';
 import { CreditNotes, InvoiceFiles } from './files.tsx';
 import { historyOf } from './history.ts';
 import type { CreditNote, Invoice } from './invoice.ts';
@@ -77,8 +79,12 @@ const InvoicePage = ({ invoice }: { invoice: Invoice }) => {
     >
       <Amounts invoice={invoice} />
       <InvoiceLines invoice={invoice} />
+      <InvoiceAnnex invoice={invoice} />
       {notes.error && <Loaded query={notes}>{() => null}</Loaded>}
       <CreditNotes notes={found} hasMore={notes.data?.has_more === true} />
+      {found.map((note) => (
+        <CreditLines key={note.id} note={note} />
+      ))}
       <InvoiceFiles invoice={invoice} />
       <History invoice={invoice} notes={found} />
       <Parties invoice={invoice} />

@@ -1,10 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { serviceCreditNoteId } from '../../../functions/billing/close/service-credits.ts';
+import { createCreditNoteStore } from '../../../shared/billing/credit-note-store.ts';
 import type { Invoice } from '../../../shared/billing/invoice.ts';
 import { createInvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import { PromiseFigures } from '../../../shared/service-levels/promise.ts';
+import type { ServiceLevel } from '../../../shared/service-levels/service-level.ts';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
 import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
@@ -28,13 +32,60 @@ beforeAll(async () => {
 afterAll(() => ui.close());
 
 // A draft of 100 dollars, as it is left by the closing of a month.
-const storeDraft = async (month: string): Promise<Invoice> => {
-  const draft = newInvoice({ organization, month, replaced: [] });
+const storeDraft = async (month: string, fields: Partial<Invoice> = {}): Promise<Invoice> => {
+  const draft = newInvoice({ organization, month, replaced: [], ...fields });
   const lines = draft.lines.map((line) => ({ ...line, model: PLANTED, quantity: 500_000_000n }));
   const invoice = { ...draft, lines, buyer: { ...draft.buyer, legal_name: PLANTED } };
   const invoices = createInvoiceStore(createRecordTable(ui.run.database, ui.run.tables.Billing as string));
   await transact(ui.run.database, invoices.toCreate(invoice));
   return invoice;
+};
+
+const NO_FACTS = {
+  model: null,
+  measure: null,
+  threshold: null,
+  requests: null,
+  answered: null,
+  p95_ms: null,
+  base_nanos: null,
+  percent: null,
+};
+const MISSED: ServiceLevel = {
+  model: PLANTED,
+  figures: PromiseFigures.parse({ availability: { tiers: [{ below: '0.999', credit_percent: 10 }] } }),
+  answered: 9_981,
+  failed: 19,
+  first_tokens: 0,
+  first_token_p95_ms: null,
+  waits: 0,
+  wait_p95_ms: null,
+  charges_nanos: 100_000_000_000n,
+  prepaid_nanos: 0n,
+  misses: [{ measure: 'availability', threshold: '0.999', percent: 10 }],
+};
+
+// As the closing of a month credits a promise that it missed.
+const storeCreditNote = async (id: string): Promise<void> => {
+  const billing = createRecordTable(ui.run.database, ui.run.tables.Billing as string);
+  const { number, seller, buyer, currency, currency_symbol, created_at } = await createInvoiceStore(billing).get(organization, id);
+  const [amount_nanos, description] = [10_000_000_000n, `${PLANTED}: 9,981 of 10,000 requests answered, below 0.999`];
+  const missed = { ...NO_FACTS, model: PLANTED, base_nanos: 100_000_000_000n, percent: 10 };
+  const note = {
+    ...{ id: serviceCreditNoteId({ id, created_at }), organization, invoice: id, number: 'CN-000009', invoice_number: number ?? '' },
+    ...{
+      seller: seller ?? buyer,
+      buyer,
+      currency,
+      currency_symbol,
+      reason: 'Service levels',
+      issued_at: created_at,
+      files: {},
+      version: 1,
+    },
+    ...{ amount_nanos, lines: [{ ...missed, kind: 'service_credit' as const, description, amount_nanos }] },
+  };
+  await transact(ui.run.database, createCreditNoteStore(billing).toCreate(note));
 };
 
 // The first bytes of a file that a click saves.
@@ -45,7 +96,7 @@ const savedBy = async (page: Page, click: () => Promise<void>): Promise<string> 
 
 describe('billing in the console', () => {
   test('issues the drafts that were reviewed, credits an invoice once, and records its payment', async () => {
-    const drafts = await Promise.all(['2026-08', '2026-09', '2026-10'].map(storeDraft));
+    const drafts = await Promise.all(['2026-08', '2026-09', '2026-10'].map((month) => storeDraft(month)));
     const [first, deleted] = drafts as [Invoice, Invoice];
     const visited = await ui.open(admin, `/invoices?state=draft&organization=${organization}`);
     const { page, faults, close } = visited;
@@ -148,18 +199,39 @@ describe('billing in the console', () => {
   });
 
   test('shows texts of others as text, is accessible on a phone, and offers nothing to those who may not', async () => {
-    const { id } = await storeDraft('2026-06');
+    const project = await ui.control.done('POST', '/v1/projects', { token: owner.token, body: { name: `Search ${PLANTED}` } });
+    const { id } = await storeDraft('2026-06', {
+      projects: [
+        { project_id: project.id, requests: 1_234, amount_nanos: 60_000_000_000n },
+        { project_id: null, requests: 2, amount_nanos: 40_000_000_000n },
+      ],
+      service_levels: [MISSED],
+    });
     await ui.control.done('PATCH', '/v1/billing/profile', { token: owner.token, body: { legal_name: PLANTED } });
     await ui.control.done('POST', `/v1/billing/invoices/${id}/issue`, { token: admin.token });
+    await storeCreditNote(id);
     const visited = await ui.open(owner, `/invoices/${id}`, PHONE);
     const { page, faults, close } = visited;
     await page.getByText(PLANTED).nth(1).waitFor();
+    const rowOf = async (name: string) => (await page.getByRole('row', { name }).getByRole('cell').allTextContents()).slice(1);
+    await page.getByRole('link', { name: `Search ${PLANTED}` }).waitFor();
+    expect(await rowOf('Search')).toEqual(['1,234', '$60.00']);
+    expect(await rowOf('All models')).toEqual(['1,236', '$100.00']);
+    expect(await rowOf('9,981 of 10,000 requests answered')).toEqual(['$100.00', '10 %', '$10.00']);
     expect(await accessibilityFaults(page)).toEqual([]);
     for (const path of ['/billing', '/billing?view=credit', '/billing?view=profile', '/invoices', '/exports']) {
       await page.goto(`${ui.run.control_url}/console${path}`);
       await page.locator('main h1').waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
     }
+    await page.goto(`${ui.run.control_url}/console/service-levels?month=2026-06`);
+    await page.getByText('A credit note of the month').waitFor();
+    const level = ['Requests answered', 'at least 99.9 %', '99.81 % (9,981 of 10,000)', '10,000', 'missed', '10 % of $100.00'];
+    expect(await rowOf(PLANTED)).toEqual(level);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByLabel('Month').selectOption({ index: 1 });
+    await page.getByRole('heading', { name: 'No promise was used in' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);
     const [member, viewer] = await Promise.all([
       ui.control.createUser({ role: 'member', organization }),
