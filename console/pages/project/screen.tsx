@@ -3,15 +3,43 @@ import { useChosenOrganization } from '../../client/chosen-organization.ts';
 import { useRead } from '../../client/queries.ts';
 import { ButtonLink } from '../../design/controls/button.tsx';
 import { CopyText } from '../../design/controls/copy.tsx';
-import { Chip, Money, Time } from '../../design/data/values.tsx';
+import { Chip, Gauge, Money, Time } from '../../design/data/values.tsx';
 import { Empty, Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
+import { formatDollars, fromUnits, toUnits } from '../../design/format/amounts.ts';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
-import { Facts, Filters, Page, Row, Section } from '../../design/layout/layout.tsx';
+import { Columns, Facts, Filters, Note, Page, Row, Section } from '../../design/layout/layout.tsx';
 import { ProjectActions } from '../projects/project-actions.tsx';
-import { PROJECT_LABELS, type Project } from '../projects/project-draft.ts';
+import { BUDGETS, PROJECT_LABELS, type Project } from '../projects/project-draft.ts';
 
-const BUDGETS = ['day', 'month', 'total'] as const;
+const GAUGES = {
+  day: 'Spent of the budget of today',
+  month: 'Spent of the budget of this month',
+  total: 'Spent of the budget in total',
+} as const;
+
+// What is reserved for requests in progress counts as spent.
+const BudgetGauges = ({ project: { budgets, budgets_left } }: { project: Project }) => {
+  const known = BUDGETS.flatMap((period) => {
+    const [limit, left] = [budgets[period], budgets_left?.[period] ?? null];
+    return limit === null || left === null ? [] : [{ period, limit, used: fromUnits(toUnits(limit) - toUnits(left)), left }];
+  });
+  if (known.length === 0) return null;
+  return (
+    <Section title="Budgets now" isCard>
+      <Columns>
+        {known.map(({ period, limit, used, left }) => (
+          <div key={period}>
+            <Gauge label={GAUGES[period]} used={used} limit={limit} format={formatDollars} />
+            <Note>
+              <Money amount={left} /> left
+            </Note>
+          </div>
+        ))}
+      </Columns>
+    </Section>
+  );
+};
 
 const ProjectPage = ({ project, organization }: { project: Project; organization: string | undefined }) => {
   const { id, name, status, budgets, created_at, archived_at } = project;
@@ -24,6 +52,7 @@ const ProjectPage = ({ project, organization }: { project: Project; organization
       actions={<ProjectActions project={project} organization={organization} />}
     >
       {status === 'archived' && <Notice>No other API key can join this project. Keys that are in it keep working.</Notice>}
+      <BudgetGauges project={project} />
       <Section title="Details" isCard>
         <Facts
           facts={[

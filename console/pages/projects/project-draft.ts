@@ -4,7 +4,8 @@ export type Project = ReplyBody<'GET /v1/projects/{id}'>;
 type NewProject = RequestBody<'POST /v1/projects'>;
 type ProjectChange = RequestBody<'PATCH /v1/projects/{id}'>;
 
-const BUDGETS = ['day', 'month', 'total'] as const;
+export const BUDGETS = ['day', 'month', 'total'] as const;
+export type BudgetPeriod = (typeof BUDGETS)[number];
 
 /** The fields of a project as its forms edit them: budgets in dollars; an empty text stands for none. */
 export type ProjectDraft = { name: string } & Record<(typeof BUDGETS)[number], string>;

@@ -12,19 +12,33 @@ import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { ProjectActions } from './project-actions.tsx';
 import { CreateProject } from './project-dialogs.tsx';
-import type { Project } from './project-draft.ts';
+import type { BudgetPeriod, Project } from './project-draft.ts';
 
 const AT_ONCE = 100;
 
 const addressOf = (id: string, organization: string | undefined): string =>
   `/projects/${id}${organization ? `?${new URLSearchParams({ organization })}` : ''}`;
 
+const BudgetCell = ({ project, period }: { project: Project; period: BudgetPeriod }) => {
+  const left = project.budgets_left?.[period] ?? null;
+  return (
+    <>
+      <Money amount={project.budgets[period]} />
+      {left !== null && (
+        <div>
+          <Money amount={left} /> left
+        </div>
+      )}
+    </>
+  );
+};
+
 const columnsFor = (organization: string | undefined): readonly Column<Project>[] => [
   { title: 'Name', render: ({ id, name }) => <Link to={addressOf(id, organization)}>{name}</Link> },
   { title: 'State', render: ({ status }) => <Chip state={status} /> },
-  { title: 'Budget per day', isNumeric: true, render: ({ budgets }) => <Money amount={budgets.day} /> },
-  { title: 'Budget per month', isNumeric: true, render: ({ budgets }) => <Money amount={budgets.month} /> },
-  { title: 'Budget in total', isNumeric: true, render: ({ budgets }) => <Money amount={budgets.total} /> },
+  { title: 'Budget per day', isNumeric: true, render: (project) => <BudgetCell project={project} period="day" /> },
+  { title: 'Budget per month', isNumeric: true, render: (project) => <BudgetCell project={project} period="month" /> },
+  { title: 'Budget in total', isNumeric: true, render: (project) => <BudgetCell project={project} period="total" /> },
   { title: 'Created', render: ({ created_at }) => <Time seconds={created_at} /> },
   { title: 'Actions', render: (project) => <ProjectActions project={project} organization={organization} isMenu /> },
 ];

@@ -13,6 +13,7 @@ import { filteredPage } from '../lists/filtered-page.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { saveWithLimiter } from '../organizations/organization-limiter.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
+import { type ProjectState, withBudgetsLeft } from './budgets-left.ts';
 import { type NewProject, Project, type ProjectUpdate } from './project.ts';
 import { hasBudget, projectLimits } from './project-limits.ts';
 import type { ProjectStore } from './project-store.ts';
@@ -51,6 +52,17 @@ export const visibleProject = async (
   const project = await projects.find(organizationFor(actor, named), id);
   if (!project) throw new ResourceNotFound('project', id);
   return project;
+};
+
+/** Returns a project with what is left of its budgets. @throws 400, 404 */
+export const retrieveProject = async (
+  deps: Pick<ProjectDependencies, 'projects' | 'limiters'>,
+  actor: Actor,
+  place: ProjectPlace,
+): Promise<ProjectState> => {
+  const project = await visibleProject(deps, actor, place);
+  const [state] = await withBudgetsLeft(deps.limiters, [project], actor.origin.nowMs);
+  return state as ProjectState;
 };
 
 const save = (
@@ -154,14 +166,15 @@ export const archiveProject = async (
 };
 
 /**
- * Lists the projects of an organization, newest first. A page can be short although there are more.
+ * Lists the projects of an organization with what is left of their budgets, newest first. A page can be short although
+ * there are more.
  * @throws 400, 404
  */
 export const listProjects = async (
-  { projects }: Pick<ProjectDependencies, 'projects'>,
+  { projects, limiters }: Pick<ProjectDependencies, 'projects' | 'limiters'>,
   actor: Actor,
   { organization: named, status, ...page }: z.output<typeof ProjectsQuery>,
-): Promise<Page<Project>> => {
+): Promise<Page<ProjectState>> => {
   const owner = organizationFor(actor, named);
   const read = async (request: PageRequest) => {
     const { projects: listed, hasMore } = await projects.list(owner, request);
@@ -171,5 +184,6 @@ export const listProjects = async (
     };
   };
   const { entries, next } = await filteredPage(page, { read, cursorOf: ({ id }) => id, isFiltered: status !== undefined });
-  return { object: 'list', data: entries, has_more: next !== null, next };
+  const data = await withBudgetsLeft(limiters, entries, actor.origin.nowMs);
+  return { object: 'list', data, has_more: next !== null, next };
 };

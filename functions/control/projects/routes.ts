@@ -1,6 +1,7 @@
 import { pageOf } from '../../../shared/http/page.ts';
 import { createRoute } from '../access/route.ts';
 import { SHORT_PAGES } from '../lists/filtered-page.ts';
+import { ProjectState } from './budgets-left.ts';
 import {
   archiveProject,
   createProject,
@@ -8,8 +9,8 @@ import {
   type ProjectDependencies,
   ProjectQuery,
   ProjectsQuery,
+  retrieveProject,
   updateProject,
-  visibleProject,
 } from './manage-projects.ts';
 import { NewProject, Project, ProjectUpdate } from './project.ts';
 
@@ -49,7 +50,7 @@ export const projectRoutes = [
       description: SHORT_PAGES,
       access: 'projects:read',
       query: ProjectsQuery,
-      reply: { status: 200, description: 'A page of projects, newest first.', json: { name: 'ProjectList', schema: pageOf(Project) } },
+      reply: { status: 200, description: 'A page of projects, newest first.', json: { name: 'ProjectList', schema: pageOf(ProjectState) } },
       errors: [400, 404, 503],
     },
     ({ deps, actor, query }) => listProjects(deps, actor, query),
@@ -63,10 +64,14 @@ export const projectRoutes = [
       access: 'projects:read',
       parameters,
       query: ProjectQuery,
-      reply: { status: 200, description: 'The project.', json: project },
+      reply: {
+        status: 200,
+        description: 'The project, with what is left of its budgets.',
+        json: { name: 'ProjectState', schema: ProjectState },
+      },
       errors: [400, 404, 503],
     },
-    ({ deps, actor, parameters: path, query }) => visibleProject(deps, actor, placeOf(path, query)),
+    ({ deps, actor, parameters: path, query }) => retrieveProject(deps, actor, placeOf(path, query)),
   ),
   route(
     {

@@ -55,6 +55,13 @@ const budgetOf = (shards: readonly LimiterItem[], period: BudgetPeriod, nowMs: n
   return { limit: dollarsOf(whole), remaining: dollarsOf(counted < whole ? whole - counted : 0n) };
 };
 
+/** The budgets at `nowMs` of the limiter items that share them. */
+export const budgetFactsOf = (items: readonly LimiterItem[], nowMs: number): KeyFacts['budgets'] => ({
+  day: budgetOf(items, 'day', nowMs),
+  month: budgetOf(items, 'month', nowMs),
+  total: budgetOf(items, 'total', nowMs),
+});
+
 /** The facts of a key at `nowMs`, from the limiter items that share its limits. */
 export const keyFactsOf = (items: readonly [KeyItem, ...LimiterItem[]], nowMs: number): KeyFacts => {
   const [item] = items;
@@ -79,10 +86,6 @@ export const keyFactsOf = (items: readonly [KeyItem, ...LimiterItem[]], nowMs: n
       nowMs,
     ),
     concurrency: { limit: limits.concurrency, in_flight: usages.reduce((sum, { inFlight }) => sum + inFlight, 0) },
-    budgets: {
-      day: budgetOf(items, 'day', nowMs),
-      month: budgetOf(items, 'month', nowMs),
-      total: budgetOf(items, 'total', nowMs),
-    },
+    budgets: budgetFactsOf(items, nowMs),
   };
 };

@@ -199,7 +199,10 @@ describe('billing in the console', () => {
   });
 
   test('shows texts of others as text, is accessible on a phone, and offers nothing to those who may not', async () => {
-    const project = await ui.control.done('POST', '/v1/projects', { token: owner.token, body: { name: `Search ${PLANTED}` } });
+    const project = await ui.control.done('POST', '/v1/projects', {
+      token: owner.token,
+      body: { name: `Search ${PLANTED}`, budgets: { month: '500' } },
+    });
     const { id } = await storeDraft('2026-06', {
       projects: [
         { project_id: project.id, requests: 1_234, amount_nanos: 60_000_000_000n },
@@ -224,6 +227,9 @@ describe('billing in the console', () => {
       await page.locator('main h1').waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
     }
+    await page.goto(`${ui.run.control_url}/console/projects/${project.id}`);
+    await page.getByText('$500.00 left').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     await page.goto(`${ui.run.control_url}/console/service-levels?month=2026-06`);
     await page.getByText('A credit note of the month').waitFor();
     const level = ['Requests answered', 'at least 99.9 %', '99.81 % (9,981 of 10,000)', '10,000', 'missed', '10 % of $100.00'];

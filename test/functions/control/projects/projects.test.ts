@@ -6,17 +6,19 @@ import { createApiKey } from '../../../../functions/control/api-keys/create-api-
 import { KeysQuery, listApiKeys } from '../../../../functions/control/api-keys/list-api-keys.ts';
 import { KeyBudgets } from '../../../../functions/control/limits/limits.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
+import { ProjectState } from '../../../../functions/control/projects/budgets-left.ts';
 import {
   archiveProject,
   createProject,
   listProjects,
   ProjectsQuery,
+  retrieveProject,
   updateProject,
   visibleProject,
 } from '../../../../functions/control/projects/manage-projects.ts';
 import { Project, ProjectUpdate } from '../../../../functions/control/projects/project.ts';
 import type { KeyItem } from '../../../../shared/admission/item/key-item.ts';
-import { limitsOf } from '../../../../shared/admission/item/limiter-item.ts';
+import { limitsOf, moneyCountersAt } from '../../../../shared/admission/item/limiter-item.ts';
 import { shardIds } from '../../../../shared/admission/item/shards.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
@@ -241,6 +243,28 @@ describe('the budgets of a project', () => {
     expect([a, b].filter((each) => each?.status === 'fulfilled')).toHaveLength(1);
     const { budgets } = await visibleProject(stores, owner, placeOf(project));
     expect((await limiterOf(project))?.budgets).toEqual({ month: BigInt(budgets.month as string) * 1_000_000_000n });
+  });
+
+  test('are shown with what is left of them over all limiters of a project, and not at all without one', async () => {
+    const budgets = KeyBudgets.parse({ day: '4', month: '5' });
+    const [none, busy, other] = [await create('None'), await create('Busy', owner, { budgets }), await create('Other', owner, { budgets })];
+    const put = async (id: string, facts: object) => {
+      const own = await database.limiters.get(id.split('#')[0] as string);
+      await database.database.put({ TableName: database.tables.Keys as string, Item: { ...own, id, ...facts } });
+    };
+    const { month } = moneyCountersAt(NOW);
+    await put(`${busy.id}#1`, { bud_d: 1_000_000_000, bud_m: 2_000_000_000, [month]: 500_000_000 });
+    await put(busy.id, { bud_d: 3_000_000_000, bud_m: 3_000_000_000, [month]: 1_000_000_001, shards: 2 });
+    const left = { day: '4', month: '3.499999999', total: null };
+    const state = await retrieveProject(stores, owner, placeOf(busy));
+    expect(ProjectState.parse(state)).toEqual({ ...busy, budgets_left: left });
+    await expect(retrieveProject(stores, otherOwner, placeOf(busy))).rejects.toMatchObject({ status: 404 });
+    expect((await retrieveProject(stores, owner, placeOf(none))).budgets_left).toEqual({ day: null, month: null, total: null });
+    const listed = async () => (await listProjects(stores, owner, ProjectsQuery.parse({}))).data.map(({ budgets_left: all }) => all?.month);
+    expect(await listed()).toEqual(['5', left.month, null]);
+    await put(other.id, { shards: 999 });
+    expect(await listed()).toEqual(['5', undefined, null]);
+    expect((await retrieveProject(stores, owner, placeOf(busy))).budgets_left).toEqual(left);
   });
 
   test.each([{}, { status: 'active' }, { budgets: { week: '1' } }, { budgets: { month: 1 } }, { name: '' }])(
