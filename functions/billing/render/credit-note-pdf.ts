@@ -16,6 +16,7 @@ interface Printed {
 const GAP = 10;
 const ROW_HEIGHT = 16;
 const HEAD_HEIGHT = 14;
+const SUM_HEIGHT = 30;
 const SMALL = { size: 8, isQuiet: true } as const;
 const RIGHT = { align: 'right' } as const;
 
@@ -66,9 +67,10 @@ const putLines = (pdf: PdfWriter, lines: readonly CreditLine[], symbol: string):
     pdf.rule();
     pdf.skip(7);
   });
-  for (const row of rows) {
+  for (const [i, row] of rows.entries()) {
     const height = Math.max(ROW_HEIGHT, pdf.heightOf(row.description, descriptionWidth) + 4);
-    pdf.need(height);
+    // The sum is never alone on a page.
+    pdf.need(i === rows.length - 1 ? height + SUM_HEIGHT : height);
     pdf.put(row.description, 0, pdf.y(), descriptionWidth);
     put(row);
     pdf.skip(height);
