@@ -2,7 +2,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 
-const DOCUMENT = path.join(import.meta.dirname, '../../../docs/billing.md');
+const DOCUMENTS = path.join(import.meta.dirname, '../../../docs');
 
 let walk: Walk;
 beforeAll(async () => {
@@ -11,4 +11,7 @@ beforeAll(async () => {
 afterAll(() => walk.close());
 
 test('the commands in docs/billing.md lead from a grant to a paid invoice and print the output it shows', async () =>
-  expect(await walk.follow(DOCUMENT)).toBe(10));
+  expect(await walk.follow(path.join(DOCUMENTS, 'billing.md'))).toBe(10));
+
+test('the commands in docs/service-levels.md state and end a promise, and print the output it shows', async () =>
+  expect(await walk.follow(path.join(DOCUMENTS, 'service-levels.md'))).toBe(3));
