@@ -2,7 +2,8 @@ import type { AuditStore } from '../../shared/audit/audit-store.ts';
 import { toRecord } from '../../shared/audit/commit.ts';
 import { systemOrigin } from '../../shared/audit/origin.ts';
 import type { Write } from '../../shared/database/transaction.ts';
-import type { Benchmark, BenchmarkCurve, BenchmarkPoint } from '../../shared/deployments/benchmark.ts';
+import type { Benchmark, BenchmarkCurve } from '../../shared/deployments/benchmark.ts';
+import { driftOf } from '../../shared/deployments/benchmark-drift.ts';
 import type { BenchmarkStore } from '../../shared/deployments/benchmark-store.ts';
 import type { Deployment } from '../../shared/deployments/deployment.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
@@ -11,11 +12,6 @@ import type { Outbox } from '../../shared/notifications/outbox.ts';
 import { LeaseLost, type Session } from './session.ts';
 import type { SweepStep } from './sweep.ts';
 
-// The organization is notified if the rate of tokens differs from an earlier one by more than this.
-const DRIFT_PERCENT = 15;
-// The mean lengths of two mixes that are alike differ by at most this.
-const LIKE_PERCENT = 10;
-const PERCENT = 100;
 // Passes of the reconciler can write the deployment first this often.
 const MAX_END_ATTEMPTS = 8;
 
@@ -28,47 +24,6 @@ export interface ResultDependencies {
 }
 
 type Result = Extract<SweepStep, { kind: 'end' }>;
-type Mix = Benchmark['mix'];
-
-const meanOf = (mix: Mix, tokensOf: (entry: Mix[number]) => number): number =>
-  mix.reduce((sum, entry) => sum + tokensOf(entry) * entry.weight, 0) / mix.reduce((sum, { weight }) => sum + weight, 0);
-
-const isNear = (one: number, other: number): boolean => Math.abs(one - other) <= (Math.max(one, other) * LIKE_PERCENT) / PERCENT;
-
-const isAlike = (one: BenchmarkCurve, other: BenchmarkCurve): boolean =>
-  one.model === other.model &&
-  one.instance_type === other.instance_type &&
-  one.accelerators === other.accelerators &&
-  one.goals.ttft_p95_ms === other.goals.ttft_p95_ms &&
-  one.goals.inter_token_p95_ms === other.goals.inter_token_p95_ms &&
-  isNear(
-    meanOf(one.mix, (entry) => entry.prompt_tokens),
-    meanOf(other.mix, (entry) => entry.prompt_tokens),
-  ) &&
-  isNear(
-    meanOf(one.mix, (entry) => entry.completion_tokens),
-    meanOf(other.mix, (entry) => entry.completion_tokens),
-  );
-
-// Of one copy, since the number of copies can differ.
-const rateOf = ({ tokens_per_second, copies }: BenchmarkPoint): number => tokens_per_second / copies;
-const kneeOf = ({ points, result }: BenchmarkCurve): BenchmarkPoint | undefined =>
-  points.find(({ concurrency_per_copy }) => concurrency_per_copy === result);
-
-// Compares with the newest earlier benchmark of the same model, instance type, goals and mean lengths.
-const driftOf = (curve: BenchmarkCurve, earlier: readonly BenchmarkCurve[]): Benchmark['drift'] => {
-  const last = earlier.findLast((other) => isAlike(curve, other) && kneeOf(other) !== undefined);
-  const before = last && kneeOf(last);
-  const knee = kneeOf(curve);
-  if (!before || !knee) return undefined;
-  const [is, was] = [Math.round(rateOf(knee)), Math.round(rateOf(before))];
-  if (was === 0) return undefined;
-  const percent = Math.round(((is - was) * PERCENT) / was);
-  return Math.abs(percent) > DRIFT_PERCENT
-    ? { benchmark: last.id, tokens_per_second: is, earlier_tokens_per_second: was, percent }
-    : undefined;
-};
-
 const curveOf = (row: Benchmark, { because, concurrencyPerCopy }: Result, nowMs: number): BenchmarkCurve => {
   const { id, generation, model, runtime, instance_type, accelerators, goals, mix, max_concurrency_per_copy, points } = row;
   const subject = { generation, model, runtime, instance_type, accelerators, goals, mix, max_concurrency_per_copy };

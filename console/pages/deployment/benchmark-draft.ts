@@ -1,5 +1,5 @@
 import type { RequestBody } from '../../client/routes.ts';
-import { isDollars } from '../../design/format/amounts.ts';
+import { isDollars, toUnits } from '../../design/format/amounts.ts';
 
 /** The form of a benchmark: text as it is typed. */
 export interface BenchmarkDraft {
@@ -50,3 +50,40 @@ export const benchmarkOf = (draft: BenchmarkDraft): RequestBody<'POST /v1/deploy
   }),
   apply: draft.applies,
 });
+
+const HOUR_MS = 3_600_000n;
+
+/** How long a budget pays for the instances that run now; undefined: they are free. */
+export const boughtMs = (budget: string, pricePerHour: string): number | undefined => {
+  const price = toUnits(pricePerHour);
+  return price <= 0n ? undefined : Number((toUnits(budget) * HOUR_MS) / price);
+};
+
+/** True if a budget can't pay for a level of the sweep, so that the API rejects it. */
+export const isTooLittle = (budget: string, leastBudget: string): boolean => toUnits(budget) < toUnits(leastBudget);
+
+interface Lengths {
+  prompt_tokens: number;
+  completion_tokens: number;
+  weight: number;
+}
+
+/** The mean lengths of the requests to send, in whole tokens. */
+export const meanLengths = (mix: readonly Lengths[]): { prompt: number; completion: number } => {
+  const weights = mix.reduce((sum, { weight }) => sum + weight, 0);
+  const meanOf = (tokensOf: (one: Lengths) => number): number =>
+    Math.round(mix.reduce((sum, one) => sum + tokensOf(one) * one.weight, 0) / Math.max(weights, 1));
+  return { prompt: meanOf((one) => one.prompt_tokens), completion: meanOf((one) => one.completion_tokens) };
+};
+
+interface Measured<Point> {
+  result: number | null;
+  points: readonly Point[];
+}
+
+/** The point of a curve with the most requests at the same time that met the goals; undefined: none did. */
+export const kneeOf = <Point extends { concurrency_per_copy: number }>({ result, points }: Measured<Point>): Point | undefined =>
+  points.find(({ concurrency_per_copy: at }) => at === result);
+
+/** How the rate of a copy differs from an earlier benchmark. */
+export const driftText = (percent: number): string => `${Math.abs(percent)} % ${percent < 0 ? 'slower' : 'faster'}`;

@@ -2,7 +2,6 @@ import { useState } from 'react';
 import { readAgain, useRead } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import type { ReplyBody } from '../../client/routes.ts';
-import { CheckField, TextField } from '../../design/controls/fields.tsx';
 import { Chart } from '../../design/data/chart.tsx';
 import { Table } from '../../design/data/table.tsx';
 import { Count, Duration, Money } from '../../design/data/values.tsx';
@@ -11,10 +10,10 @@ import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { formatCount } from '../../design/format/amounts.ts';
 import { ActionButton } from '../../design/forms/action-button.tsx';
-import { Form } from '../../design/forms/form.tsx';
-import { ShortFacts, ShortFields } from '../../design/layout/layout.tsx';
+import { ShortFacts } from '../../design/layout/layout.tsx';
 import type { Deployment } from '../deployments/deployment-state.ts';
-import { type BenchmarkDraft, benchmarkFaults, benchmarkOf, canStart, FIRST_BENCHMARK } from './benchmark-draft.ts';
+import { KeptCurves } from './benchmark-curves.tsx';
+import { StartBenchmark } from './start-benchmark.tsx';
 
 type Reply = ReplyBody<'GET /v1/deployments/{id}/benchmark'>;
 type Benchmark = NonNullable<Reply['benchmark']>;
@@ -83,51 +82,6 @@ interface MeasureProps {
   onClose: () => void;
 }
 
-const changed = () => readAgain('/v1/deployments');
-
-const Start = ({ deployment: { id, price_per_hour }, onClose }: MeasureProps) => {
-  const [draft, setDraft] = useState(FIRST_BENCHMARK);
-  const faults = benchmarkFaults(draft);
-  const set =
-    <Name extends keyof BenchmarkDraft>(name: Name) =>
-    (value: BenchmarkDraft[Name]) =>
-      setDraft({ ...draft, [name]: value });
-  const field = (name: Exclude<keyof BenchmarkDraft, 'applies'>, label: string, more: { hint?: string; inputMode?: 'decimal' } = {}) => (
-    <TextField label={label} value={draft[name]} onChange={set(name)} fault={faults[name]} inputMode="numeric" {...more} />
-  );
-  return (
-    <Form
-      submitLabel="Start benchmark"
-      canSubmit={canStart(draft)}
-      onCancel={onClose}
-      onSubmit={async () => {
-        await request('POST /v1/deployments/{id}/benchmark', { parameters: { id }, body: benchmarkOf(draft) });
-        await changed();
-      }}
-    >
-      <p>
-        It sends more and more requests at the same time, for up to 90 minutes of GPU time at <Money amount={price_per_hour} /> an hour, and
-        makes requests of others slower meanwhile.
-      </p>
-      <ShortFields>
-        {field('budget', 'Budget in dollars', { inputMode: 'decimal', hint: 'It never exceeds that.' })}
-        {field('firstTokenMs', 'First token within ms')}
-        {field('betweenTokensMs', 'Between tokens, ms')}
-      </ShortFields>
-      <ShortFields>
-        {field('promptTokens', 'Tokens of a prompt', { hint: 'Empty: as in the last 7 days.' })}
-        {field('completionTokens', 'Tokens of an answer')}
-      </ShortFields>
-      <CheckField
-        label="Change the deployment's setting to the result"
-        hint="Unless someone changes its settings meanwhile."
-        checked={draft.applies}
-        onChange={set('applies')}
-      />
-    </Form>
-  );
-};
-
 /** Measures how many requests a deployment serves at the same time, and shows the last result. */
 export const Measure = ({ deployment, onClose }: MeasureProps) => {
   const { id, name } = deployment;
@@ -139,7 +93,7 @@ export const Measure = ({ deployment, onClose }: MeasureProps) => {
   return (
     <Dialog title={`How much ${name} serves at once`} onClose={onClose}>
       <Loaded query={query}>
-        {({ benchmark }) => (
+        {({ benchmark, curves }) => (
           <>
             {isRunning(benchmark) && <p>The benchmark runs. You can close this; it goes on.</p>}
             {benchmark && <Result benchmark={benchmark} />}
@@ -148,12 +102,13 @@ export const Measure = ({ deployment, onClose }: MeasureProps) => {
                 label="Cancel benchmark"
                 onAct={async () => {
                   await request('POST /v1/deployments/{id}/benchmark/cancel', { parameters: { id } });
-                  await changed();
+                  await readAgain('/v1/deployments');
                 }}
               />
             ) : (
-              <Start deployment={deployment} onClose={onClose} />
+              <StartBenchmark deployment={deployment} onClose={onClose} />
             )}
+            <KeptCurves curves={curves} />
           </>
         )}
       </Loaded>

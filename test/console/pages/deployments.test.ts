@@ -13,7 +13,17 @@ import {
   newestOf,
   variablesIn,
 } from '../../../console/pages/deploy/deployment-draft.ts';
-import { benchmarkFaults, benchmarkOf, canStart, FIRST_BENCHMARK } from '../../../console/pages/deployment/benchmark-draft.ts';
+import {
+  benchmarkFaults,
+  benchmarkOf,
+  boughtMs,
+  canStart,
+  driftText,
+  FIRST_BENCHMARK,
+  isTooLittle,
+  kneeOf,
+  meanLengths,
+} from '../../../console/pages/deployment/benchmark-draft.ts';
 import {
   COMPARED,
   rolloutChange,
@@ -274,6 +284,23 @@ describe('a benchmark', () => {
     expect(benchmarkOf(typed)).toEqual({ budget: '2.50', goals: { ttft_p95_ms: 2_000, inter_token_p95_ms: 100 }, apply: true });
     const lengths = { ...typed, promptTokens: '1000', completionTokens: '200', applies: false };
     expect(benchmarkOf(lengths)).toMatchObject({ mix: [{ prompt_tokens: 1_000, completion_tokens: 200 }], apply: false });
+  });
+
+  test('says before its start what the budget buys, and what is sent', () => {
+    expect(boughtMs('2.82', '1.41')).toBe(7_200_000);
+    expect(boughtMs('5', '0')).toBeUndefined();
+    expect([isTooLittle('0.0587499', '0.05875'), isTooLittle('0.05875', '0.05875')]).toEqual([true, false]);
+    const mix = [
+      { prompt_tokens: 100, completion_tokens: 10, weight: 3 },
+      { prompt_tokens: 1_000, completion_tokens: 50, weight: 1 },
+    ];
+    expect(meanLengths(mix)).toEqual({ prompt: 325, completion: 20 });
+  });
+
+  test('is summed up by the most requests at once that met the goals, and by its drift', () => {
+    const points = [{ concurrency_per_copy: 4 }, { concurrency_per_copy: 8 }];
+    expect([kneeOf({ result: 8, points }), kneeOf({ result: null, points })]).toEqual([points[1], undefined]);
+    expect([driftText(-22), driftText(30)]).toEqual(['22 % slower', '30 % faster']);
   });
 
   test('is not sent with a fault, which its field shows', () => {

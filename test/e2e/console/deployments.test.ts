@@ -232,14 +232,27 @@ describe('deployments in the console', () => {
       await page.getByLabel('Budget in dollars').fill('5');
       await page.getByLabel('Tokens of a prompt').fill('40');
       await page.getByLabel('Tokens of an answer').fill(answer);
+      await page.getByRole('button', { name: 'Show what it costs' }).click();
+      await page.getByText('which buys 3 h 32 min of GPU time').waitFor();
+      await page.getByText(`40 tokens of a prompt and ${Number(answer).toLocaleString('en')} of an answer`).waitFor();
       await page.getByRole('button', { name: 'Start benchmark' }).click();
     };
+    await page.getByLabel('Budget in dollars').fill('0.01');
+    await page.getByLabel('Tokens of a prompt').fill('40');
+    await page.getByLabel('Tokens of an answer').fill('2');
+    await page.getByRole('button', { name: 'Show what it costs' }).click();
+    await page.getByText('The budget is less than the least one').waitFor();
+    expect(await page.getByRole('button', { name: 'Start benchmark' }).isEnabled()).toBe(false);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await start('2');
     await page.getByText('within the goals').waitFor({ timeout: 120_000 });
     await page.getByRole('figure', { name: 'Tokens a second by requests at once' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     const [, found] = /A copy serves (\d+) /.exec((await page.getByText('within the goals').textContent()) ?? '') ?? [];
     expect(await deploymentOf(id)).toMatchObject({ max_concurrency_per_copy: Number(found) });
+    const kept = page.getByRole('region', { name: 'Results of the last benchmarks' }).getByRole('row').nth(1).getByRole('cell');
+    expect((await kept.allTextContents()).slice(1, 4)).toEqual(['1', 'ml.g5.xlarge', found]);
 
     await start('4000');
     await page.getByRole('button', { name: 'Cancel benchmark' }).click();

@@ -9,6 +9,7 @@ import {
   BenchmarkStatus,
   MixEntry,
 } from '../../../../shared/deployments/benchmark.ts';
+import { driftOf } from '../../../../shared/deployments/benchmark-drift.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 
@@ -65,6 +66,19 @@ const result = {
   points: z.array(Point).meta({ description: 'In the order of the requests at the same time.' }),
 };
 
+const Drift = z
+  .object({
+    benchmark: z.string(),
+    percent: z.int().meta({ description: 'Negative: it is slower now.' }),
+    tokens_per_second: z.int(),
+    earlier_tokens_per_second: z.int(),
+  })
+  .nullable()
+  .meta({
+    description:
+      'By how much the rate of a copy differs from an earlier benchmark’s of the same model, instance type, goals and similar lengths; null: by at most 15 %, or there is none.',
+  });
+
 const OneBenchmark = z.object({
   id: z.string(),
   status: BenchmarkStatus,
@@ -83,18 +97,10 @@ const OneBenchmark = z.object({
   apply: z.boolean(),
   applied: BenchmarkApplied.nullable().meta({ description: 'Null: it was not wanted, or has not ended.' }),
   ...result,
-  drift: z
-    .object({
-      benchmark: z.string(),
-      percent: z.int().meta({ description: 'Negative: it is slower now.' }),
-      tokens_per_second: z.int(),
-      earlier_tokens_per_second: z.int(),
-    })
-    .nullable()
-    .meta({ description: 'By how much the rate of a copy differs from an earlier benchmark’s; null: by at most 15 %, or there is none.' }),
+  drift: Drift,
 });
 
-const Curve = z.object({ id: z.string(), ended_at: Time, ...subject, ...result });
+const Curve = z.object({ id: z.string(), ended_at: Time, ...subject, ...result, drift: Drift });
 
 export const DeploymentBenchmark = z.object({
   object: z.literal('deployment.benchmark'),
@@ -137,13 +143,14 @@ const subjectOf = ({ generation, model, runtime, instance_type, goals, mix, max_
   max_concurrency_per_copy,
 });
 
-const curveOf = (curve: BenchmarkCurve): z.infer<typeof Curve> => ({
+const curveOf = (curve: BenchmarkCurve, earlier: readonly BenchmarkCurve[]): z.infer<typeof Curve> => ({
   id: curve.id,
   ended_at: seconds(curve.ended_at),
   ...subjectOf(curve),
   end: endOf(curve.end),
   result: curve.result,
   points: pointsOf(curve.points),
+  drift: driftOf(curve, earlier) ?? null,
 });
 
 const oneOf = (benchmark: Benchmark, otherRequests: number | null): z.infer<typeof OneBenchmark> => ({
@@ -178,5 +185,5 @@ export const toBenchmarkResource = (
   object: 'deployment.benchmark',
   deployment,
   benchmark: benchmark ? oneOf(benchmark, otherRequests) : null,
-  curves: curves.toReversed().map(curveOf),
+  curves: curves.map((curve, i) => curveOf(curve, curves.slice(0, i))).toReversed(),
 });

@@ -1,7 +1,11 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../../functions/control/access/actor.ts';
 import { Trial } from '../../../../../functions/control/access/route.ts';
-import type { BenchmarkEstimate, DeploymentBenchmark } from '../../../../../functions/control/deployments/benchmark/benchmark-resource.ts';
+import {
+  type BenchmarkEstimate,
+  type DeploymentBenchmark,
+  toBenchmarkResource,
+} from '../../../../../functions/control/deployments/benchmark/benchmark-resource.ts';
 import { cancelBenchmark } from '../../../../../functions/control/deployments/benchmark/cancel-benchmark.ts';
 import { NewBenchmark } from '../../../../../functions/control/deployments/benchmark/new-benchmark.ts';
 import { retrieveBenchmark } from '../../../../../functions/control/deployments/benchmark/retrieve-benchmark.ts';
@@ -9,6 +13,7 @@ import { startBenchmark } from '../../../../../functions/control/deployments/ben
 import type { DeploymentResource } from '../../../../../functions/control/deployments/deployment-resource.ts';
 import { createRecordTable } from '../../../../../shared/database/record-table.ts';
 import { transact } from '../../../../../shared/database/transaction.ts';
+import type { BenchmarkCurve } from '../../../../../shared/deployments/benchmark.ts';
 import { BENCHMARK } from '../../../../../shared/deployments/benchmark-store.ts';
 import type { Deployment } from '../../../../../shared/deployments/deployment.ts';
 import { idLike } from '../../../../../shared/ids/id.ts';
@@ -58,6 +63,34 @@ const start = async (id: string, body: object = {}, actor = owner): Promise<Depl
 let deployment: DeploymentResource;
 beforeEach(async () => {
   deployment = await serve();
+});
+
+test('each kept curve says how it differs from the last one before it that is alike', () => {
+  const curveOf = (id: string, tokens_per_second: number, fields: Partial<BenchmarkCurve> = {}): BenchmarkCurve => {
+    const times = { p50: 10, p95: 20 };
+    const counts = { requests: 9, failed_requests: 0, prompt_tokens: 9, completion_tokens: 9, million_nanos: 2_000_000_000 };
+    const point = { at: NOW_MS, concurrency_per_copy: 4, copies: 2, ttft_ms: times, inter_token_ms: times, meets_goals: true };
+    const goals = { ttft_p95_ms: 2_000, inter_token_p95_ms: 100 };
+    const subject = { generation: 1, model: 's3://m/', runtime: 'r', instance_type: 'ml.g5.xlarge', accelerators: 1, goals };
+    const mix = [{ prompt_tokens: 100, completion_tokens: 10, weight: 1 }];
+    const points = [{ ...point, ...counts, tokens_per_second }];
+    return { id, ended_at: NOW_MS, ...subject, mix, max_concurrency_per_copy: 8, points, result: 4, end: 'goal_missed', ...fields };
+  };
+  const curves = [
+    curveOf('first', 1_000),
+    curveOf('other type', 2_000, { instance_type: 'ml.g6.xlarge' }),
+    curveOf('near', 1_150),
+    curveOf('slower', 800),
+    curveOf('no result', 100, { result: null }),
+  ];
+  const { curves: shown } = toBenchmarkResource('dep_1', { benchmark: undefined, otherRequests: null, curves });
+  expect(shown.map(({ id, drift }) => [id, drift?.benchmark, drift?.percent])).toEqual([
+    ['no result', undefined, undefined],
+    ['slower', 'near', -30],
+    ['near', undefined, undefined],
+    ['other type', undefined, undefined],
+    ['first', undefined, undefined],
+  ]);
 });
 
 test('a start queues the benchmark and has it run, with the defaults of what was left out', async () => {
