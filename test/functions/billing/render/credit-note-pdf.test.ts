@@ -35,7 +35,7 @@ test('prints a credit note with its date, its invoice’s date and period, the r
   );
 });
 
-test('prints long names and many promises within the page, their columns apart, and the sum with the last line', async () => {
+test('prints long names and many promises within the page, and the sum with the last line', async () => {
   const fonts = await testFonts();
   const [missed, rounding] = SERVICE_CREDIT.lines as [CreditLine, CreditLine];
   const longName = { ...missed, description: `${'x'.repeat(256)}: 99,812 of 100,000 requests answered, below 0.999` };
