@@ -21,6 +21,7 @@ const project: Project = {
   updated_at: 1,
   archived_at: null,
   version: 1,
+  budgets_left: { day: null, month: '40', total: null },
 };
 
 describe('the form of a project', () => {
