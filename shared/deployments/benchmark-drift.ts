@@ -18,19 +18,20 @@ const hasLikeLengths = (one: Lengths, other: Lengths): boolean =>
     isNear(meanOf(one, tokensOf), meanOf(other, tokensOf)),
   );
 
-const isAlike = (one: BenchmarkCurve, other: BenchmarkCurve): boolean =>
+/** True for benchmarks of the same model with the same goals and similar lengths. */
+export const isComparable = (one: BenchmarkCurve, other: BenchmarkCurve): boolean =>
   one.model === other.model &&
-  one.instance_type === other.instance_type &&
-  one.accelerators === other.accelerators &&
   one.goals.ttft_p95_ms === other.goals.ttft_p95_ms &&
   one.goals.inter_token_p95_ms === other.goals.inter_token_p95_ms &&
   hasLikeLengths(one.mix, other.mix);
 
-/** Generated tokens a second of one copy, since the number of copies can differ. */
-export const rateOfCopy = ({ tokens_per_second, copies }: BenchmarkPoint): number => tokens_per_second / copies;
+const isAlike = (one: BenchmarkCurve, other: BenchmarkCurve): boolean =>
+  isComparable(one, other) && one.instance_type === other.instance_type && one.accelerators === other.accelerators;
 
-/** The point with the most requests at the same time that met the goals; undefined: none did. */
-export const kneeOf = ({ points, result }: Pick<BenchmarkCurve, 'points' | 'result'>): BenchmarkPoint | undefined =>
+// Of one copy, since the number of copies can differ.
+const rateOfCopy = ({ tokens_per_second, copies }: BenchmarkPoint): number => tokens_per_second / copies;
+
+const kneeOf = ({ points, result }: Pick<BenchmarkCurve, 'points' | 'result'>): BenchmarkPoint | undefined =>
   points.find(({ concurrency_per_copy }) => concurrency_per_copy === result);
 
 /**

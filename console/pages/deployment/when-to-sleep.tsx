@@ -7,7 +7,7 @@ import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { Form } from '../../design/forms/form.tsx';
-import { Stack } from '../../design/layout/layout.tsx';
+import { Note, Section, Stack } from '../../design/layout/layout.tsx';
 import { type Deployment, roughly } from '../deployments/deployment-state.ts';
 import { linesOfWindows } from '../deployments/windows.ts';
 
@@ -69,6 +69,16 @@ const Options = ({ present, options }: { present: AdviceOption; options: readonl
   <Table label="Times to sleep after" columns={columns(present, options)} rows={options} keyOf={settingsOf} />
 );
 
+const OnOtherType = ({ other, present }: { other: Advice['other_instance_types'][number]; present: AdviceOption }) => (
+  <Section title={`On ${other.instance_type}`}>
+    <Note>
+      As benchmarks have measured it, requests take {other.request_percent} % of the present time. "Roll out change" leads there; the
+      rollout isn't counted.
+    </Note>
+    <Table label={`Settings on ${other.instance_type}`} columns={columns(present, other.options)} rows={other.options} keyOf={settingsOf} />
+  </Section>
+);
+
 interface WhenToSleepProps {
   deployment: Deployment;
   onClose: () => void;
@@ -113,6 +123,10 @@ export const WhenToSleep = ({ deployment, onClose }: WhenToSleepProps) => {
               </p>
               <Options present={advice.present} options={optionsWith(advice.present, advice.options)} />
               <Suggestion advice={advice} deployment={deployment} onClose={onClose} />
+              {advice.present &&
+                advice.other_instance_types.map((other) => (
+                  <OnOtherType key={other.instance_type} other={other} present={advice.present as AdviceOption} />
+                ))}
             </>
           )
         }

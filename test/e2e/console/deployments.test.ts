@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
+import { createBenchmarkStore } from '../../../shared/deployments/benchmark-store.ts';
 import { createShadowStore } from '../../../shared/deployments/shadow-store.ts';
 import { DAY_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
@@ -7,6 +9,7 @@ import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '..
 import type { SignedIn } from '../../support/clients/control.ts';
 import { eventually } from '../../support/eventually.ts';
 import { storeDeployment } from '../../support/fixtures/deployments.ts';
+import { benchmarkCurve, keepCurve } from '../../support/fixtures/gpu-time/benchmark-curve.ts';
 import { officeDays, simulateLife, storeLife } from '../../support/fixtures/gpu-time/simulated-life.ts';
 
 const TYPE = 'ml.g6e.2xlarge';
@@ -201,12 +204,22 @@ describe('deployments in the console', () => {
       created_at: range.fromMs,
       scale_to_zero_after_seconds: 2_400,
     } as const;
-    const { id } = await storeDeployment(ui.run, { organization, ...stopped });
+    const { id, generations } = await storeDeployment(ui.run, { organization, ...stopped });
     const life = simulateLife(requests, { range, idleMs: 40 * MINUTE_MS, seed: 3, deployment: { id, organization, name: 'sleepy' } });
     await storeLife(ui.run, { id, organization }, { life, requests, range });
+    const { model = '', instance_types: [own = ''] = [], accelerators = 1 } = generations[0] ?? {};
+    const benchmarks = createBenchmarkStore(createRecordTable(ui.run.database, ui.run.tables.Deployments as string));
+    for (const instance_type of [own, TYPE])
+      await keepCurve(ui.run, benchmarks, id, benchmarkCurve({ model, instance_type, accelerators }));
     const { page, faults, close } = await ui.open(owner, `/deployments/${id}`);
     await page.getByRole('button', { name: 'When to sleep' }).click();
     await page.getByRole('cell', { name: 'after 40 min (now)' }).waitFor();
+    await page
+      .getByRole('region', { name: `Settings on ${TYPE}` })
+      .getByRole('cell')
+      .first()
+      .waitFor();
+    await page.getByText('requests take 100 % of the present time').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     const sentence = (await page.getByText('a month and causes').textContent()) ?? '';
     expect(sentence).toMatch(/^Stay awake .* 08:00-18:00 UTC/);

@@ -1,29 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
-import { copiesPerInstance, instancesFor } from '../../../../shared/deployments/instances.ts';
-import { ScheduleWindow, windowTimes } from '../../../../shared/deployments/schedule.ts';
-import { predictStart, windowLeadMs } from '../../../../shared/deployments/start-times.ts';
-import { wholeSecond } from '../../../../shared/gpu-time/intervals.ts';
-import { ResourceNotFound } from '../../../../shared/http/errors.ts';
+import { ScheduleWindow } from '../../../../shared/deployments/schedule.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { isTimeZone } from '../../../../shared/time/zoned-time.ts';
-import { dayOf } from '../../../../shared/usage/bucket.ts';
-import type { DeploymentDayStore } from '../../../../shared/usage/deployment-day-store.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
-import type { GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import type { Actor } from '../../access/actor.ts';
-import { type DeploymentReads, visibleDeployment } from '../find-deployment.ts';
-import { wantedGeneration } from '../rollout.ts';
+import { visibleDeployment } from '../find-deployment.ts';
+import { type AdviceBasis, readBasis } from './advice-basis.ts';
 import { candidatesOf, type Settings } from './candidates.ts';
-import { demandOf } from './demand.ts';
-import { cyclesOf, type Period } from './history.ts';
-import { frontierOf, type Option, type OptionBasis, optionOf } from './options.ts';
+import type { Period } from './history.ts';
+import { frontierOf, type Option, optionOf } from './options.ts';
+import { type OnOtherType, type OtherTypeDependencies, otherTypesFor } from './other-types.ts';
 import { proposeSchedules } from './propose-schedules.ts';
-import type { LeastCopies, LeastWindow } from './replayed-cost.ts';
 import { suggest } from './suggestion.ts';
-import { useOf } from './use.ts';
 
 const MAX_DAYS = 30;
 const DEFAULT_DAYS = 14;
@@ -57,6 +48,14 @@ const AdviceOption = z.object({
   wait_p95_seconds: Seconds,
 });
 
+const OtherType = z.object({
+  instance_type: z.string(),
+  benchmark: z.string().meta({ description: 'The id of the benchmark on it, of this deployment or another one of the organization.' }),
+  compared_with: z.string().meta({ description: 'The id of the benchmark on the present instance type.' }),
+  request_percent: z.int().meta({ description: 'How long requests take, in percent of the present time.' }),
+  options: z.array(AdviceOption).meta({ description: 'As above, on this instance type. It takes a rollout, which the cost leaves out.' }),
+});
+
 export const Advice = z.object({
   object: z.literal('deployment.advice'),
   deployment: z.string(),
@@ -69,6 +68,10 @@ export const Advice = z.object({
   }),
   options: z.array(AdviceOption).meta({
     description: 'The settings of which none is better than another in both cost and waiting time, cheapest first.',
+  }),
+  other_instance_types: z.array(OtherType).meta({
+    description:
+      'Instance types on which a benchmark measured the same model, with goals and lengths like those of one on the present type, the newest first: at most three.',
   }),
   suggestion: z
     .object({
@@ -97,10 +100,7 @@ export const Advice = z.object({
 });
 export type Advice = z.infer<typeof Advice>;
 
-export interface AdviceDependencies extends DeploymentReads {
-  gpuEvents: GpuEventStore;
-  deploymentDays: DeploymentDayStore;
-}
+export type AdviceDependencies = OtherTypeDependencies;
 
 const resourceOf = (option: Option) => ({
   scale_to_zero_after_seconds: option.idleSeconds,
@@ -127,98 +127,42 @@ const rangeOf = ({ created_at }: Deployment, days: number, nowMs: number): Perio
   return { fromMs: Math.min(toMs, Math.max(toMs - days * DAY_MS, Math.floor(created_at / DAY_MS) * DAY_MS)), toMs };
 };
 
-const isIn =
-  ({ fromMs, toMs }: Period) =>
-  ({ started_at }: GpuEvent): boolean =>
-    started_at >= fromMs && started_at < toMs;
-
 const meteredIn = (events: readonly GpuEvent[]) => ({
   instance_seconds: Number(events.reduce((sum, { seconds, instances }) => sum + BigInt(seconds) * BigInt(instances), 0n)),
   cost: dollarsOf(events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n)),
 });
 
-const windowsOf = (schedule: readonly ScheduleWindow[], { fromMs, toMs }: Period, leadMs: number): LeastWindow[] =>
-  windowTimes(schedule, fromMs - DAY_MS, toMs).map(({ startMs, endMs, minCopies: copies }) => ({
-    fromMs: startMs - leadMs,
-    toMs: endMs,
-    copies,
-  }));
-
-interface AdviceBasis extends OptionBasis {
-  present: Settings;
-  events: GpuEvent[];
-  inFlight: number | null;
-}
-
-// The events and the seconds in use of the days, and of the one before, which says how they began. The day after them
-// has the starts of requests that came shortly before midnight.
-const readBasis = async (deps: AdviceDependencies, deployment: Deployment, range: Period): Promise<AdviceBasis> => {
-  const { id, starts, copies, scale_to_zero_after_seconds: idleSeconds, schedule = [] } = deployment;
-  const { number: generation, accelerators, instance_types } = wantedGeneration(deployment);
-  const [preferred = ''] = instance_types;
-  const firstDay = dayOf(range.fromMs - DAY_MS);
-  const lastDay = dayOf(range.toMs);
-  const [events, days, type, ofType] = await Promise.all([
-    Array.fromAsync(deps.gpuEvents.listByDeployment(id, firstDay, lastDay)),
-    deps.deploymentDays.read(id, firstDay, lastDay),
-    deps.catalogue.instanceTypes.get(preferred),
-    deps.startTimes.secondsOf(preferred),
-  ]);
-  if (!type) throw new ResourceNotFound('instance type', preferred);
-  const types = [...new Set([preferred, ...events.map(({ instance_type }) => instance_type)])];
-  const prices = new Map(await Promise.all(types.map(async (each) => [each, await deps.catalogue.prices(each)] as const)));
-  const { busy, requests, inFlight, requestsPerSecond } = useOf(days, range);
-  const cycles = cyclesOf(events);
-  const start = predictStart(starts, ofType);
-  // Replays count whole seconds.
-  const leadMs = wholeSecond(windowLeadMs(start));
-  const perInstance = copiesPerInstance(type, accelerators);
-  const present: Settings = { idleSeconds, schedule, minCopies: copies.min };
-  const least: LeastCopies = { copies, windows: windowsOf(schedule, range, leadMs) };
-  const { windows } = least;
-  return {
-    basis: {
-      range,
-      cycles,
-      demand: demandOf(busy, cycles, windows),
-      windows,
-      ...(idleSeconds !== null && { idleMs: idleSeconds * SECOND_MS }),
-      startMs: wholeSecond(start.p50 * SECOND_MS),
-      requestsPerSecond,
-    },
-    charges: {
-      events,
-      prices,
-      least,
-      instances: { generation, instance_type: preferred, phase: 'serving' },
-      instancesFor: (count) => instancesFor(count, perInstance),
-    },
-    leastCopiesOf: (settings) =>
-      settings === present
-        ? least
-        : { copies: { ...copies, min: settings.minCopies }, windows: windowsOf(settings.schedule, range, leadMs) },
-    present,
-    inFlight,
-    requests,
-    events: events.filter(isIn(range)),
-  };
-};
-
 const zoneOf = ({ schedule: [window] = [] }: Deployment, { time_zone }: AdviceQuery): string => time_zone ?? window?.time_zone ?? 'UTC';
 
+const replayAll = (read: AdviceBasis, schedules: readonly ScheduleWindow[][], perCopy: number): Option[] =>
+  candidatesOf(read.present, schedules, { inFlight: read.inFlight, perCopy }).map((settings) => optionOf(read, settings));
+
+const PERCENT = 100;
+
+const otherTypeOf = (
+  { instanceType, curve, own, comparison: { after, beforeMs, afterMs }, read }: OnOtherType,
+  schedules: readonly ScheduleWindow[][],
+): z.infer<typeof OtherType> => ({
+  instance_type: instanceType,
+  benchmark: curve.id,
+  compared_with: own.id,
+  request_percent: Math.round((afterMs * PERCENT) / beforeMs),
+  options: frontierOf(replayAll(read, schedules, after)).map(resourceOf),
+});
+
 /**
- * Replays the last days of a deployment with other settings, and suggests some of them. Reads at most 32 days of its
- * records. @throws 404
+ * Replays the last days of a deployment with other settings, also on other instance types that were measured, and
+ * suggests some of them. Reads at most 32 days of its records. @throws 404
  */
 export const adviceFor = async (deps: AdviceDependencies, actor: Actor, id: string, query: AdviceQuery): Promise<Advice> => {
   const deployment = await visibleDeployment(deps, actor, id);
   const range = rangeOf(deployment, query.days, actor.origin.nowMs);
   const read = await readBasis(deps, deployment, range);
-  const { requests, inFlight } = read;
+  const { requests } = read;
   const isEmpty = range.toMs === range.fromMs;
   const schedules = isEmpty ? [] : proposeSchedules(read.basis.demand, range, zoneOf(deployment, query));
-  const load = { inFlight, perCopy: deployment.max_concurrency_per_copy };
-  const options = isEmpty ? [] : candidatesOf(read.present, schedules, load).map((settings) => optionOf(read, settings));
+  const options = isEmpty ? [] : replayAll(read, schedules, deployment.max_concurrency_per_copy);
+  const others = isEmpty ? [] : await otherTypesFor(deps, deployment, read);
   const [present] = options;
   const suggestion = present && suggest(present, options, { requests, range });
   return {
@@ -230,6 +174,7 @@ export const adviceFor = async (deps: AdviceDependencies, actor: Actor, id: stri
     metered: meteredIn(read.events),
     present: present ? resourceOf(present) : null,
     options: frontierOf(options).map(resourceOf),
+    other_instance_types: others.map((other) => otherTypeOf(other, schedules)),
     suggestion: suggestion
       ? {
           sentence: suggestion.sentence,

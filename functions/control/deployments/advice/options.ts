@@ -1,6 +1,6 @@
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 import type { Settings } from './candidates.ts';
-import { type Basis, replay, type Wait } from './replay.ts';
+import { type Basis, replay, type Speed, type Wait } from './replay.ts';
 import { type Charges, costOfReplay, type LeastCopies } from './replayed-cost.ts';
 
 /** Settings, and what they would have meant for the days that were replayed. */
@@ -24,6 +24,8 @@ export interface OptionBasis {
   requests: number;
   /** The least copies at each time, with other settings. */
   leastCopiesOf: (settings: Settings) => LeastCopies;
+  /** Absent: as fast as it was. */
+  speed?: Speed;
 }
 
 /** The wait that a share of all requests did not exceed, in ms; those without a wait count as 0. */
@@ -39,11 +41,12 @@ export const waitAt = (waits: readonly Wait[], requests: number, share: number):
 };
 
 /** Returns what some settings would have meant. */
-export const optionOf = ({ basis, charges, requests, leastCopiesOf }: OptionBasis, settings: Settings): Option => {
+export const optionOf = ({ basis, charges, requests, leastCopiesOf, speed }: OptionBasis, settings: Settings): Option => {
   const { idleSeconds } = settings;
   const least = leastCopiesOf(settings);
   const { awake, coldStarts, waits } = replay(basis, {
     windows: least.windows,
+    ...(speed && { speed }),
     ...(idleSeconds !== null && { idleMs: idleSeconds * SECOND_MS }),
   });
   return {

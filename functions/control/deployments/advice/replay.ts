@@ -1,3 +1,4 @@
+import { wholeSecond } from '../../../../shared/gpu-time/intervals.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { type Demand, windowOf } from './demand.ts';
 import type { Cycle, Period } from './history.ts';
@@ -19,12 +20,24 @@ export interface Basis {
   requestsPerSecond: (atMs: number) => number;
 }
 
+/** How fast an instance type is, in comparison with the one that ran. */
+export interface Speed {
+  /** By how much longer a request is answered, in whole seconds, in ms. */
+  serviceMs: number;
+  /** How many times as long a start takes. */
+  startScale: number;
+}
+
+const SAME_SPEED: Speed = { serviceMs: 0, startScale: 1 };
+
 /** The settings to replay with. */
 export interface ReplaySettings {
   /** Absent: it never sleeps. */
   idleMs?: number;
   /** The windows of its schedule, each from when it starts for it. */
   windows: readonly Period[];
+  /** Absent: as fast as it was. */
+  speed?: Speed;
 }
 
 /** Requests that would have waited for a start, all for the same time. */
@@ -144,7 +157,7 @@ interface Awake {
  * are released as late as then. Something else that ended a cycle, such as a stop by the owner, ends it here too. With
  * the settings of the time, the result is what was metered.
  */
-export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, windows }: ReplaySettings): ReplayedTime => {
+export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, windows, speed = SAME_SPEED }: ReplaySettings): ReplayedTime => {
   const { range, cycles, demand, requestsPerSecond } = basis;
   const manners = mannersOf(basis);
   const stops = cycles.flatMap(({ asleepMs, toMs }) => (asleepMs === undefined && toMs < range.toMs ? [toMs] : []));
@@ -172,7 +185,7 @@ export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, window
     const manner = nearest(manners, atMs);
     const fromMs = atMs + manner.leadMs;
     drainUntil(fromMs);
-    const readyMs = fromMs + manner.startMs;
+    const readyMs = fromMs + wholeSecond(manner.startMs * speed.startScale);
     return { manner, fromMs, readyMs, lastUseMs: readyMs, windowEndMs: Number.NEGATIVE_INFINITY };
   };
 
@@ -188,7 +201,7 @@ export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, window
     else draining = { fromMs, toMs: Math.min(asleepMs + manner.releaseMs, stopMs) };
   };
 
-  for (const { atMs, serviceMs, windowEndMs } of inOrder(demand, windows)) {
+  for (const { atMs, serviceMs: metered, windowEndMs } of inOrder(demand, windows)) {
     if (atMs >= range.toMs) break;
     endUntil(atMs);
     const isCold = now === undefined;
@@ -198,6 +211,7 @@ export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, window
       continue;
     }
     const { readyMs } = now;
+    const serviceMs = metered === 0 ? 0 : Math.max(0, metered + speed.serviceMs);
     now.lastUseMs = Math.max(now.lastUseMs, Math.max(atMs, readyMs) + serviceMs);
     if (atMs < range.fromMs || atMs >= readyMs) continue;
     if (isCold) coldStarts++;

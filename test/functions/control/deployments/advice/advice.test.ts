@@ -3,11 +3,14 @@ import { beforeEach, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../../functions/control/access/actor.ts';
 import { AdviceQuery, adviceFor } from '../../../../../functions/control/deployments/advice/advice.ts';
 import { DeploymentUpdate } from '../../../../../functions/control/deployments/new-deployment.ts';
+import { wantedGeneration } from '../../../../../functions/control/deployments/rollout.ts';
 import { updateDeployment } from '../../../../../functions/control/deployments/update-deployment.ts';
+import type { BenchmarkCurve } from '../../../../../shared/deployments/benchmark.ts';
 import { windowTimes } from '../../../../../shared/deployments/schedule.ts';
 import { predictStart, windowLeadMs } from '../../../../../shared/deployments/start-times.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../../../shared/time/units.ts';
 import type { TestDatabase } from '../../../../support/emulators/database.ts';
+import { benchmarkCurve, keepCurve } from '../../../../support/fixtures/gpu-time/benchmark-curve.ts';
 import { officeDays, simulateLife, storeLife } from '../../../../support/fixtures/gpu-time/simulated-life.ts';
 import { type ManagedDeployments, NOW_MS, useManagedDeployments } from '../../../../support/fixtures/managed-deployments.ts';
 import { gpuEvent } from '../../economics/economics-fixtures.ts';
@@ -107,6 +110,43 @@ test('a deployment that ran only in windows, or not yet, is replayed with the st
   expect(present?.cold_starts).toBe(0);
   expect(present?.instance_seconds).toBeGreaterThan(4 * 3_600);
   expect(present?.instance_seconds).toBeLessThan(4 * (3_600 + 30 * 60));
+});
+
+test('other instance types are replayed if a benchmark of the same model can be compared, and no others', async () => {
+  const keep = async (deployment: string, ended_at: number, fields: Partial<BenchmarkCurve> = {}): Promise<void> => {
+    const { model } = await managed.stored(deployment).then(wantedGeneration);
+    const curve = benchmarkCurve({ id: `bench_${ended_at}`, ended_at, model, ...fields });
+    await keepCurve(emulator, managed.deps.benchmarks, deployment, curve);
+  };
+  const { id } = await live(40);
+  const others = async () => (await adviceOf(later, id)).other_instance_types;
+  const ofType = { instance_type: 'ml.g6.xlarge' };
+  const { id: other } = await managed.create(owner, { name: 'other', instance_types: ['ml.g6.xlarge'] });
+  await keep(other, 1, ofType);
+  expect(await others()).toEqual([]);
+  await keep(id, 2);
+  const [found, ...more] = await others();
+  expect(more).toEqual([]);
+  expect(found).toMatchObject({ ...ofType, benchmark: 'bench_1', compared_with: 'bench_2', request_percent: 100 });
+  // As fast as the present one, at $1 an hour.
+  const { options, present } = await adviceOf(later, id);
+  expect(found?.options.map(({ instance_seconds: seconds }) => seconds)).toContain(options[0]?.instance_seconds);
+  for (const { cost, instance_seconds: seconds } of found?.options ?? []) expect(Number(cost)).toBeCloseTo(seconds / 3_600, 6);
+  expect(present?.instance_seconds).toBeGreaterThan(0);
+
+  // None of these can be compared: other lengths, other goals, no result, an unknown type, and another model.
+  await keep(other, 3, { ...ofType, mix: [{ prompt_tokens: 200, completion_tokens: 10, weight: 1 }] });
+  await keep(other, 4, { ...ofType, goals: { ttft_p95_ms: 1_000, inter_token_p95_ms: 100 } });
+  await keep(other, 5, { ...ofType, result: null });
+  await keep(other, 6, { instance_type: 'ml.unknown.xlarge' });
+  await keep(other, 7, { ...ofType, model: 's3://weights/other/' });
+  const { owner: stranger } = await managed.newTenant();
+  const { id: foreign } = await managed.create(stranger, { name: 'foreign', instance_types: ['ml.g5.12xlarge'] });
+  await keep(foreign, 8, { instance_type: 'ml.g5.12xlarge', model: (await managed.stored(id).then(wantedGeneration)).model });
+  expect((await others()).map(({ benchmark }) => benchmark)).toEqual(['bench_1']);
+  // An older generation of the deployment itself, on another type with a price.
+  await keep(id, 9, { instance_type: 'ml.g5.12xlarge' });
+  expect((await others()).map(({ instance_type: type }) => type)).toEqual(['ml.g5.12xlarge', 'ml.g6.xlarge']);
 });
 
 test("another organization's deployment is not found", async () => {

@@ -21,6 +21,7 @@ import { createRequestRowStore } from '../../../../../shared/observability/reque
 import { createOrganizationTotalsStore } from '../../../../../shared/usage/organization-totals-store.ts';
 import { noTotals } from '../../../../../shared/usage/totals.ts';
 import type { TestDatabase } from '../../../../support/emulators/database.ts';
+import { benchmarkCurve, benchmarkPoint } from '../../../../support/fixtures/gpu-time/benchmark-curve.ts';
 import { type ManagedDeployments, NOW_MS, useManagedDeployments } from '../../../../support/fixtures/managed-deployments.ts';
 import { requestRow } from '../../../../support/fixtures/request-rows.ts';
 
@@ -66,16 +67,8 @@ beforeEach(async () => {
 });
 
 test('each kept curve says how it differs from the last one before it that is alike', () => {
-  const curveOf = (id: string, tokens_per_second: number, fields: Partial<BenchmarkCurve> = {}): BenchmarkCurve => {
-    const times = { p50: 10, p95: 20 };
-    const counts = { requests: 9, failed_requests: 0, prompt_tokens: 9, completion_tokens: 9, million_nanos: 2_000_000_000 };
-    const point = { at: NOW_MS, concurrency_per_copy: 4, copies: 2, ttft_ms: times, inter_token_ms: times, meets_goals: true };
-    const goals = { ttft_p95_ms: 2_000, inter_token_p95_ms: 100 };
-    const subject = { generation: 1, model: 's3://m/', runtime: 'r', instance_type: 'ml.g5.xlarge', accelerators: 1, goals };
-    const mix = [{ prompt_tokens: 100, completion_tokens: 10, weight: 1 }];
-    const points = [{ ...point, ...counts, tokens_per_second }];
-    return { id, ended_at: NOW_MS, ...subject, mix, max_concurrency_per_copy: 8, points, result: 4, end: 'goal_missed', ...fields };
-  };
+  const curveOf = (id: string, tokens_per_second: number, fields: Partial<BenchmarkCurve> = {}): BenchmarkCurve =>
+    benchmarkCurve({ id, points: [benchmarkPoint(4, { copies: 2, tokens_per_second })], ...fields });
   const curves = [
     curveOf('first', 1_000),
     curveOf('other type', 2_000, { instance_type: 'ml.g6.xlarge' }),
