@@ -39,10 +39,12 @@ const Windows = ({ schedule }: Pick<AdviceOption, 'schedule'>) =>
     </Stack>
   );
 
-const columns = (present: AdviceOption, options: readonly AdviceOption[]) => [
+// On another instance type, no option is the present one.
+const columns = (present: AdviceOption, options: readonly AdviceOption[], isOnOther = false) => [
   {
     title: 'Sleeps',
-    render: (option: AdviceOption) => (settingsOf(option) === settingsOf(present) ? `${nameOf(option)} (now)` : nameOf(option)),
+    render: (option: AdviceOption) =>
+      !isOnOther && settingsOf(option) === settingsOf(present) ? `${nameOf(option)} (now)` : nameOf(option),
     isWhole: true,
   },
   ...(options.some(({ schedule }) => schedule.length > 0)
@@ -75,7 +77,12 @@ const OnOtherType = ({ other, present }: { other: Advice['other_instance_types']
       As benchmarks have measured it, requests take {other.request_percent} % of the present time. "Roll out change" leads there; the
       rollout isn't counted.
     </Note>
-    <Table label={`Settings on ${other.instance_type}`} columns={columns(present, other.options)} rows={other.options} keyOf={settingsOf} />
+    <Table
+      label={`Settings on ${other.instance_type}`}
+      columns={columns(present, other.options, true)}
+      rows={other.options}
+      keyOf={settingsOf}
+    />
   </Section>
 );
 

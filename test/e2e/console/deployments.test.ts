@@ -216,7 +216,7 @@ describe('deployments in the console', () => {
     await page.getByRole('cell', { name: 'after 40 min (now)' }).waitFor();
     await page
       .getByRole('region', { name: `Settings on ${TYPE}` })
-      .getByRole('cell')
+      .getByRole('cell', { name: /^\$[1-9]/ })
       .first()
       .waitFor();
     await page.getByText('requests take 100 % of the present time').waitFor();

@@ -4,6 +4,7 @@ import type { BenchmarkStore } from '../../../../shared/deployments/benchmark-st
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { copiesPerInstance } from '../../../../shared/deployments/instances.ts';
 import { predictStart } from '../../../../shared/deployments/start-times.ts';
+import type { InstancePrice } from '../../../../shared/prices/instance-price.ts';
 import { MAX_DEPLOYMENTS } from '../errors.ts';
 import { wantedGeneration } from '../rollout.ts';
 import type { AdviceBasis, BasisDependencies } from './advice-basis.ts';
@@ -43,6 +44,12 @@ const curvesOf = async (deps: OtherTypeDependencies, { organization }: Deploymen
     .sort((one, other) => other.curve.ended_at - one.curve.ended_at);
 };
 
+// Before the first price of a type, that one counts: without any, its time would be free.
+const fromTheBeginning = (prices: readonly InstancePrice[]): InstancePrice[] => {
+  const first = Math.min(...prices.map(({ effective_at }) => effective_at));
+  return prices.map((price) => (price.effective_at === first ? { ...price, effective_at: 0 } : price));
+};
+
 const basisWith = async (
   deps: OtherTypeDependencies,
   read: AdviceBasis,
@@ -59,7 +66,8 @@ const basisWith = async (
   if (!comparison || perInstance === 0 || prices.length === 0) return [];
   const hasRunOnIt = wantedGeneration(deployment).instance_types[0] === id;
   const start = predictStart(hasRunOnIt ? deployment.starts : [], ofType);
-  return [{ instanceType: id, curve, own, comparison, read: basisOn(read, { id, perInstance, prices, start }, comparison) }];
+  const other = { id, perInstance, prices: fromTheBeginning(prices), start };
+  return [{ instanceType: id, curve, own, comparison, read: basisOn(read, other, comparison) }];
 };
 
 /**

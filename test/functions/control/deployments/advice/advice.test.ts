@@ -5,6 +5,7 @@ import { AdviceQuery, adviceFor } from '../../../../../functions/control/deploym
 import { DeploymentUpdate } from '../../../../../functions/control/deployments/new-deployment.ts';
 import { wantedGeneration } from '../../../../../functions/control/deployments/rollout.ts';
 import { updateDeployment } from '../../../../../functions/control/deployments/update-deployment.ts';
+import { addInstancePrice } from '../../../../../functions/control/instance-types/manage-instance-types.ts';
 import type { BenchmarkCurve } from '../../../../../shared/deployments/benchmark.ts';
 import { windowTimes } from '../../../../../shared/deployments/schedule.ts';
 import { predictStart, windowLeadMs } from '../../../../../shared/deployments/start-times.ts';
@@ -147,6 +148,12 @@ test('other instance types are replayed if a benchmark of the same model can be 
   // An older generation of the deployment itself, on another type with a price.
   await keep(id, 9, { instance_type: 'ml.g5.12xlarge' });
   expect((await others()).map(({ instance_type: type }) => type)).toEqual(['ml.g5.12xlarge', 'ml.g6.xlarge']);
+  // A type whose first price came after these days.
+  await addInstancePrice(managed.deps, { ...managed.admin, origin: later.origin }, 'ml.g6.2xlarge', { per_hour: '2' });
+  await keep(other, 10, { instance_type: 'ml.g6.2xlarge' });
+  const [priced] = await others();
+  expect(priced?.options.length).toBeGreaterThan(0);
+  for (const { cost, instance_seconds: seconds } of priced?.options ?? []) expect(Number(cost)).toBeCloseTo((seconds * 2) / 3_600, 6);
 });
 
 test("another organization's deployment is not found", async () => {
