@@ -6,6 +6,7 @@ import { Button, ButtonLink } from '../../design/controls/button.tsx';
 import { CopyText } from '../../design/controls/copy.tsx';
 import { IdLink } from '../../design/controls/id-link.tsx';
 import { Count, Time } from '../../design/data/values.tsx';
+import { later } from '../../design/feedback/later.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { Facts, Page, Section, Stack } from '../../design/layout/layout.tsx';
 import { DeploymentActions } from '../deployments/deployment-actions.tsx';
@@ -14,7 +15,6 @@ import { StateChip } from '../deployments/state-chip.tsx';
 import { linesOfWindows } from '../deployments/windows.ts';
 import { taskFacts } from '../model/task-facts.tsx';
 import { playgroundPath } from '../playground/model-choice.ts';
-import { Measure } from './benchmark.tsx';
 import { Comparison } from './comparison.tsx';
 import { EditSettings } from './edit-settings.tsx';
 import { FirstRequest } from './first-request.tsx';
@@ -27,6 +27,8 @@ import { WhenToSleep } from './when-to-sleep.tsx';
 
 const MOVING_MS = 5_000;
 const RESTING_MS = 30_000;
+
+const Measure = later(async () => (await import('./benchmark.tsx')).Measure);
 
 const DIALOGS = {
   settings: EditSettings,
