@@ -263,8 +263,10 @@ describe('the next generation', () => {
   test('gets nothing once the budget is used, and the environment then writes nothing more', async () => {
     const reserve = jest.fn(shadows().reserve);
     const store = { ...shadows(), reserve };
-    const { send, sent } = await setUp(answers, answers, { shadow: { max_requests: 2 }, store });
+    const { send, sent, bodies } = await setUp(answers, answers, { shadow: { max_requests: 2 }, store });
     for (let i = 0; i < 5; i++) await send();
+    // Each has an id of its own.
+    expect(new Set(bodies().map(({ request_id }) => request_id)).size).toBe(7);
     expect(sent.filter(({ target }) => target.endpoint === 'next')).toHaveLength(2);
     expect(reserve).toHaveBeenCalledTimes(3);
     expect(await report()).toMatchObject({ requests: 2, isUsedUp: true, counts: { compared: 2 } });
