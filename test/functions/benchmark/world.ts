@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { type BenchmarkDependencies, type RunOutcome, runBenchmark } from '../../../functions/benchmark/run-benchmark.ts';
 import { type BatchTimes, type Clock, createBatch } from '../../../infra/local/model-server/replies/batch.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
@@ -18,6 +17,7 @@ import type { TestDatabase } from '../../support/emulators/database.ts';
 import { catalogueOf } from '../../support/fixtures/deployment-catalogue.ts';
 import { deploymentsOf, newDeployment, storeDeployment } from '../../support/fixtures/deployments.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
+import { createWorkClock, type WorkClock } from './work-clock.ts';
 
 const START_MS = 1_800_000_000_000;
 // $3.60 an hour: a millidollar a second.
@@ -25,64 +25,15 @@ const HOUR_NANOS = 3_600_000_000;
 const TYPE = 'ml.g5.xlarge';
 export const TIMES: BatchTimes = { step_ms: 20, step_ms_per_sequence: 2, prefill_ms_per_1000_tokens: 10, max_sequences: 64 };
 
-interface Timer {
-  atMs: number;
-  fire: () => void;
-}
-
-// Time passes as a batch generates tokens, and stands still while the database is called.
+// Time passes as a batch generates tokens.
 const createClock = () => {
   let nowMs = START_MS;
-  let calls = 0;
-  const timers = new Set<Timer>();
-  const settle = async (): Promise<void> => {
-    do await turn();
-    while (calls > 0);
-  };
-  const moveTo = async (ms: number): Promise<void> => {
-    for (;;) {
-      await settle();
-      const next = [...timers].filter(({ atMs }) => atMs <= ms).sort((one, other) => one.atMs - other.atMs)[0];
-      if (!next) break;
-      nowMs = Math.max(nowMs, next.atMs);
-      timers.delete(next);
-      next.fire();
-    }
-    nowMs = Math.max(nowMs, ms);
-  };
-  return {
-    now: () => Math.floor(nowMs),
-    exact: () => nowMs,
-    moveTo,
-    wait: (ms: number, signal: AbortSignal): Promise<void> =>
-      new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(signal.reason);
-        const abort = (): void => {
-          timers.delete(timer);
-          reject(signal.reason);
-        };
-        const timer: Timer = {
-          atMs: nowMs + ms,
-          fire: () => {
-            signal.removeEventListener('abort', abort);
-            resolve();
-          },
-        };
-        signal.addEventListener('abort', abort, { once: true });
-        timers.add(timer);
-      }),
-    watch: (database: Database): Database =>
-      new Proxy(database, {
-        get: (target, name: keyof Database) => async (input: never) => {
-          calls++;
-          try {
-            return await target[name](input);
-          } finally {
-            calls--;
-          }
-        },
-      }),
-  };
+  return createWorkClock({
+    now: () => nowMs,
+    advanceTo: (ms) => {
+      nowMs = ms;
+    },
+  });
 };
 
 interface Traffic {
@@ -96,7 +47,7 @@ interface Traffic {
 }
 
 // A container that counts a token for each word and 10 for its template.
-const createContainer = (clock: ReturnType<typeof createClock>) => {
+const createContainer = (clock: WorkClock) => {
   const batchClock: Clock = { now: clock.exact, waitUntil: clock.moveTo };
   const batch = createBatch(batchClock);
   const traffic: Traffic = { inFlight: 0, mostInFlight: 0, sent: 0, onRequest: () => undefined, times: TIMES };

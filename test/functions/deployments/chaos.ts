@@ -18,6 +18,7 @@ import { MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
 import type { CallFate } from '../../support/emulators/sagemaker-control-plane.ts';
 import { Crash, Unreachable, unreliable } from '../../support/faults/unreliable-database.ts';
+import { createBenchmarkLife, type StartedBenchmark } from './benchmark-life.ts';
 import { UNUSABLE_SOURCE, type World } from './world.ts';
 
 interface PassFaults {
@@ -53,6 +54,9 @@ export type Command =
   | { kind: 'use'; isInUse: boolean }
   | { kind: 'add_adapter'; isUsable: boolean }
   | { kind: 'delete_adapter'; index: number }
+  | ({ kind: 'benchmark' } & StartedBenchmark)
+  | { kind: 'cancel_benchmark' }
+  | { kind: 'kill_benchmark' }
   | { kind: 'delete_by_hand' }
   | { kind: 'break'; fault: 'insufficient_capacity' | 'image_pull' | 'crash_loop' | 'health_check_timeout' };
 
@@ -126,6 +130,46 @@ const anySchedule = fc.record({
 // It sleeps when its owner sets a schedule.
 const scheduledSleep: fc.Arbitrary<Command[]> = anySchedule.map((schedule) => [...healthyPasses([5, 5, 5, 900, 5, 5]), schedule]);
 
+const anyBenchmark: fc.Arbitrary<Command> = fc.record({
+  kind: fc.constant('benchmark' as const),
+  // A level must be paid for as many instances as there can be.
+  budgetSeconds: fc.constantFrom(100, 300, 600, 10_000),
+  maxConcurrency: fc.integer({ min: 1, max: 4 }),
+  ttftGoalMs: fc.constantFrom(350, 550, 5_000),
+  apply: fc.boolean(),
+  runs: fc.array(
+    fc.record({
+      killAt: fc.option(fc.record({ call: fc.nat(40), when: fc.constantFrom('before' as const, 'after' as const) }), { nil: undefined }),
+      levels: fc.constantFrom(1, 100),
+    }),
+    { maxLength: 3 },
+  ),
+});
+// A benchmark begins while the deployment is in service, and something happens before it ends.
+const benchmarked: fc.Arbitrary<Command[]> = fc
+  .tuple(
+    anyBenchmark,
+    fc.array(
+      fc.tuple(
+        fc.integer({ min: 1, max: 30 }),
+        fc.oneof<Weighted[]>(
+          { weight: 3, arbitrary: want(['running', 'stopped', 'deleted']) },
+          { weight: 2, arbitrary: fc.constantFrom({ kind: 'cancel_benchmark' as const }, { kind: 'kill_benchmark' as const }) },
+          { weight: 2, arbitrary: fc.constant({ kind: 'repeat_message' as const }) },
+          { weight: 1, arbitrary: fc.constant({ kind: 'suspend' as const, isSuspended: true }) },
+          { weight: 1, arbitrary: anyBenchmark },
+        ),
+      ),
+      { minLength: 1, maxLength: 4 },
+    ),
+  )
+  .map(([benchmark, happenings]) => [
+    ...healthyPasses([5, 5, 5]),
+    benchmark,
+    { kind: 'repeat_message' },
+    ...happenings.flatMap(([seconds, happening]): Command[] => [{ kind: 'wait', seconds }, happening, { kind: 'repeat_message' }]),
+  ]);
+
 /** Any order of events, most of them passes. @param hasRollouts true if its owner rolls out new generations */
 export const anyCommands = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
   fc
@@ -134,6 +178,7 @@ export const anyCommands = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
         { weight: 8, arbitrary: fc.constant([]) },
         { weight: 1, arbitrary: overtakenCreation },
         { weight: 3, arbitrary: scheduledSleep },
+        { weight: 4, arbitrary: benchmarked },
       ),
       anyOrder(hasRollouts),
     )
@@ -164,6 +209,8 @@ const anyOrder = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('use' as const), isInUse: fc.boolean() }) },
       { weight: 3, arbitrary: fc.record({ kind: fc.constant('add_adapter' as const), isUsable: fc.boolean() }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete_adapter' as const), index: fc.nat(2) }) },
+      { weight: 2, arbitrary: anyBenchmark },
+      { weight: 1, arbitrary: fc.constantFrom({ kind: 'cancel_benchmark' as const }, { kind: 'kill_benchmark' as const }) },
       { weight: 1, arbitrary: fc.constant({ kind: 'delete_by_hand' as const }) },
       {
         weight: 2,
@@ -275,10 +322,12 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
   let adaptersAdded = 0;
   let isTouchedByHand = false;
   const slow: { release: () => void; done: Promise<unknown>; untilMs: number }[] = [];
+  const benchmarks = createBenchmarkLife(test, world);
 
   const pass = async (deps?: ReconcileDependencies): Promise<void> => {
     try {
       await world.pass(deps);
+      await benchmarks.resume();
     } catch (error) {
       if (!isExpected(error)) throw error;
     }
@@ -305,6 +354,11 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
     }
   };
 
+  const advance = async (ms: number): Promise<void> => {
+    if (benchmarks.exists()) await benchmarks.clock.moveTo(world.plane.now() + ms);
+    else world.plane.advance(ms);
+  };
+
   /** No function runs for longer than its timeout. */
   const wait = async (ms: number): Promise<void> => {
     // A slow pass reaches its first change within these turns of the event loop.
@@ -312,10 +366,10 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
     const end = world.plane.now() + ms;
     for (const { untilMs } of slow.toSorted((one, other) => one.untilMs - other.untilMs)) {
       if (untilMs > end) break;
-      if (untilMs > world.plane.now()) world.plane.advance(untilMs - world.plane.now());
+      if (untilMs > world.plane.now()) await advance(untilMs - world.plane.now());
       await finish((dueMs) => dueMs <= untilMs);
     }
-    world.plane.advance(end - world.plane.now());
+    await advance(end - world.plane.now());
   };
 
   const unlessOvertaken = (error: unknown): void => {
@@ -336,7 +390,7 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
   };
   const isLive = ({ status }: Deployment['generations'][number]): boolean => status === 'creating' || status === 'ready';
 
-  const apply = async (command: Command): Promise<void> => {
+  const happen = async (command: Command): Promise<void> => {
     const { plane } = world;
     switch (command.kind) {
       case 'wait':
@@ -444,6 +498,12 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
           const { packed: _, reason: __, ...rest } = adapter;
           return { adapters: adapters.with(command.index, { ...rest, state: 'deleting' }) };
         });
+      case 'benchmark':
+        return benchmarks.start(command);
+      case 'cancel_benchmark':
+        return benchmarks.cancel();
+      case 'kill_benchmark':
+        return benchmarks.kill();
       case 'delete_by_hand': {
         isTouchedByHand = true;
         const { endpoints, inference_components } = plane.account.proof();
@@ -459,8 +519,14 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
     }
   };
 
+  const apply = async (command: Command): Promise<void> => {
+    await happen(command);
+    await benchmarks.look();
+  };
+
   return {
     apply,
+    benchmarks,
     /** True if a window of its schedule is open. */
     isScheduled: (row: Deployment): boolean => windowsToServe(row, 0, world.plane.now()) !== undefined,
     /** How often the owner started the deployment again. */
@@ -471,6 +537,7 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
     /** Ends faults, slow passes and use, pays the credit, and lets the queue and the schedule do the rest. */
     settle: async (): Promise<Deployment> => {
       setFates([]);
+      benchmarks.endFaults();
       world.plane.account.configure({ ...world.plane.account.settings(), faults: [] });
       await wait(MINUTE_MS);
       world.use.isInUse = false;
@@ -481,12 +548,18 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
       for (let passes = 0; passes < MAX_PASSES; passes++) {
         const { version } = await world.read();
         const [calls, files] = [world.plane.calls.length, world.fileChanges()];
-        if ((await world.pass()) === 'settled') break;
+        const outcome = await world.pass();
+        await benchmarks.resume();
+        await benchmarks.look();
         const after = await world.read();
-        if (hasChanged(world, calls) || world.fileChanges() > files) world.plane.advance(15 * SECOND_MS);
-        else if (after.version !== version || isTransitional(after.state) || isChangingAdapters(after)) world.plane.advance(95 * SECOND_MS);
-        else if (pauses.length > 0 && hasEnded(after)) world.plane.advance(pauses.pop() ?? 0);
+        // The next pass begins while it runs.
+        if (benchmarks.isOpen()) await wait(20 * SECOND_MS);
+        else if (outcome === 'settled') break;
+        else if (hasChanged(world, calls) || world.fileChanges() > files) await advance(15 * SECOND_MS);
+        else if (after.version !== version || isTransitional(after.state) || isChangingAdapters(after)) await advance(95 * SECOND_MS);
+        else if (pauses.length > 0 && hasEnded(after)) await advance(pauses.pop() ?? 0);
         else break;
+        await benchmarks.look();
       }
       return world.read();
     },

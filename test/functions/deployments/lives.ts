@@ -103,11 +103,17 @@ const live = async (database: TestDatabase, commands: readonly Command[]): Promi
   const life = createLife(database, world, (next) => {
     fates = [...next];
   });
+  // Of a benchmark, the price of the instances that run is paid.
+  world.dependencies.meterPass = async ({ deployment: { meter }, running }) => ({
+    meter: running.length > 0 || meter ? { until: 0, running: [...running], held_nanos: 0n } : undefined,
+    writes: [],
+  });
   for (const command of commands) await life.apply(command);
   const row = await life.settle();
 
   expect(SETTLED[row.wanted]).toContain(row.state);
   checkExisting(world, row);
+  expect(life.benchmarks.check(row)).toEqual([]);
   // A container that a fault broke, or an endpoint that a person deleted, can take an adapter with it.
   await checkAdapters(world, row, life.adaptersAdded(), life.isTouchedByHand() || commands.some(({ kind }) => kind === 'break'));
   if (row.state === 'failed')
@@ -137,11 +143,12 @@ const live = async (database: TestDatabase, commands: readonly Command[]): Promi
     expect((await world.model())?.deployment).not.toHaveProperty('shadow');
     return;
   }
-  if (row.wanted !== 'running' || !row.schedule) return;
+  if (row.wanted !== 'running' || !(row.schedule || life.benchmarks.exists())) return;
   // In a window, it runs. The day after, nothing runs that nobody uses.
   if (life.isScheduled(row)) expect(['in_service', 'failed']).toContain(row.state);
   world.plane.advance(DAY_MS);
   const later = await life.settle();
+  expect(life.benchmarks.check(later)).toEqual([]);
   expect(later.scheduled).toBeUndefined();
   if (later.scale_to_zero_after_seconds !== null) expect(['scaled_to_zero', 'failed']).toContain(later.state);
   checkExisting(world, later);
