@@ -136,6 +136,8 @@ const anyBenchmark: fc.Arbitrary<Command> = fc.record({
   budgetSeconds: fc.constantFrom(100, 300, 600, 10_000),
   maxConcurrency: fc.integer({ min: 1, max: 4 }),
   ttftGoalMs: fc.constantFrom(350, 550, 5_000),
+  // With the longer one, a level takes its 90 seconds.
+  firstMs: fc.constantFrom(400, 400, 2_500),
   apply: fc.boolean(),
   runs: fc.array(
     fc.record({
