@@ -2,7 +2,7 @@ import { runBenchmark } from '../../../functions/benchmark/run-benchmark.ts';
 import { LEASE_MS } from '../../../functions/benchmark/session.ts';
 import { resumeBenchmark } from '../../../functions/deployments/resume-benchmark.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
-import type { Database } from '../../../shared/database/database.ts';
+import type { Database, Item } from '../../../shared/database/database.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import { type Benchmark, type BenchmarkEnd, endedAs, isOpen } from '../../../shared/deployments/benchmark.ts';
@@ -142,6 +142,11 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
     runs.delete(run);
   };
 
+  const checkBudget = ({ TransactItems = [] }: { TransactItems?: { Put?: { Item: Item } }[] }): void => {
+    for (const { id, spent_nanos, budget_nanos } of TransactItems.flatMap(({ Put }) => (Put ? [Put.Item] : [])))
+      if (typeof spent_nanos === 'bigint' && spent_nanos > (budget_nanos as bigint)) wrong.push(`${id} writes ${spent_nanos}.`);
+  };
+
   // Of a process that was killed, no call happens or returns.
   const databaseOf = (run: Run, { killAt }: RunFault): Database => {
     let calls = 0;
@@ -151,6 +156,7 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
         const isPoint = calls++ === killAt?.call;
         if (isPoint && killAt?.when === 'before') kill(run);
         if (run.isDead) return never();
+        checkBudget(input);
         const reply = await watched[name](input);
         if (isPoint) kill(run);
         return run.isDead ? never() : reply;
@@ -320,5 +326,3 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
     },
   };
 };
-
-export type BenchmarkLife = ReturnType<typeof createBenchmarkLife>;
