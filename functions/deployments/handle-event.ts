@@ -4,13 +4,13 @@ import { logError, logInfo } from '../../shared/logging/log.ts';
 import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
 import { countStates } from './count-states.ts';
 import { deploymentOf, readEvent, readMessage } from './events.ts';
-import type { PassOutcome } from './reconcile/reconcile.ts';
+import type { Pass } from './reconcile/reconcile.ts';
 import type { Reconciliations } from './reconciliations.ts';
 
 export interface HandlerDependencies {
-  reconcile: (id: string, hasTime: () => boolean) => Promise<PassOutcome>;
-  /** Has the deployment's benchmark run, if it waits for that. */
-  resumeBenchmark: (id: string) => Promise<void>;
+  reconcile: (id: string, hasTime: () => boolean) => Promise<Pass>;
+  /** Has the deployment's benchmark run, if it waits for that, and then compares its requests with the result. */
+  attendBenchmark: (id: string, pass: Pass) => Promise<void>;
   validate: (question: DeploymentToValidate) => Promise<DeploymentFindings>;
   reconciliations: Reconciliations;
   /** The ids of all deployments that are not deleted. */
@@ -26,12 +26,11 @@ type TimedDependencies = HandlerDependencies & { hasTime: () => boolean };
 
 const PARALLEL_SENDS = 25;
 
-type PassDependencies = Pick<HandlerDependencies, 'reconcile' | 'resumeBenchmark'>;
+type PassDependencies = Pick<HandlerDependencies, 'reconcile' | 'attendBenchmark'>;
 
 // A pass that fails is repeated, and so is this.
-const pass = async ({ reconcile, resumeBenchmark }: PassDependencies, id: string, hasTime: () => boolean): Promise<void> => {
-  await reconcile(id, hasTime);
-  await resumeBenchmark(id);
+const pass = async ({ reconcile, attendBenchmark }: PassDependencies, id: string, hasTime: () => boolean): Promise<void> => {
+  await attendBenchmark(id, await reconcile(id, hasTime));
 };
 
 /** The work of the function's queue: each message has the id of a deployment. */

@@ -21,12 +21,14 @@ import { originalStacks } from '../../shared/middleware/original-stacks.ts';
 import { queueMessages } from '../../shared/middleware/queue-messages.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
+import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
 import { createAdapterFiles } from './adapters/adapter-files.ts';
 import { createClients } from './aws/clients.ts';
 import { createContainerLog } from './aws/container-log.ts';
 import { createSageMaker } from './aws/sagemaker.ts';
 import { createScaling } from './aws/scaling.ts';
 import { createListTagged, createTaggingCaller } from './aws/tagged-resources.ts';
+import { watchSpeed } from './drift/watch-speed.ts';
 import { createMeterPass, repeatForCredit } from './gpu-time/gpu-time.ts';
 import { type HandlerDependencies, handleEvent, queuedReconciliations } from './handle-event.ts';
 import { isInUse } from './idle/in-use.ts';
@@ -107,9 +109,20 @@ const validationDependencies = { s3, serviceQuotas, instancesUsed: () => instanc
 // A pass stops making calls this long before the function's timeout.
 const RESERVE_MS = 10_000;
 
+const watchDependencies = {
+  database,
+  benchmarks,
+  requestRows: createRequestRowStore(database, environmentVariable('OBSERVABILITY_TABLE')),
+  outbox: dependencies.outbox,
+  now,
+};
+
 const handlerDependencies: HandlerDependencies = {
   reconcile: (id, hasTime) => reconcile({ ...dependencies, aws: { ...dependencies.aws, hasTime } }, id),
-  resumeBenchmark: (id) => resumeBenchmark({ benchmarks, invoke: startBenchmark, now }, id),
+  attendBenchmark: async (id, { deployment }) => {
+    const benchmark = await resumeBenchmark({ benchmarks, invoke: startBenchmark, now }, id);
+    if (benchmark && deployment) await watchSpeed(watchDependencies, benchmark, deployment);
+  },
   validate: (question) => validate(validationDependencies, question),
   reconciliations,
   listLive,

@@ -92,11 +92,13 @@ export class DeploymentsStack extends Stack {
     return fn;
   }
 
-  #grantData({ audit, deployments, models, notifications, usage, keys, weights }: DataStack): void {
+  #grantData({ audit, deployments, models, notifications, observability, usage, keys, weights }: DataStack): void {
     deployments.grant(this.function, 'GetItem', 'PutItem', 'DeleteItem');
     deployments.grantIndex(this.function, LIVE_INDEX);
     models.grant(this.function, 'GetItem', 'PutItem', 'DeleteItem');
     usage.grant(this.function, 'PutItem', 'UpdateItem');
+    // The times of requests, which are compared with the result of a benchmark.
+    observability.grant(this.function, 'BatchGetItem', 'Query');
     keys.grant(this.function, 'GetItem', 'BatchGetItem', 'UpdateItem');
     // Requests in flight are in the limiters of the organization or, for a shared model, in any limiter that was used
     // lately.

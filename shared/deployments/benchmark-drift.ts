@@ -1,4 +1,4 @@
-import type { Benchmark, BenchmarkCurve, BenchmarkPoint, MixEntry } from './benchmark.ts';
+import { type Benchmark, type BenchmarkCurve, type BenchmarkPoint, type MixEntry, meanTokens } from './benchmark.ts';
 
 // The organization is notified if the rate of tokens differs from an earlier one by more than this.
 const DRIFT_PERCENT = 15;
@@ -6,17 +6,12 @@ const DRIFT_PERCENT = 15;
 const LIKE_PERCENT = 10;
 const PERCENT = 100;
 
-const meanOf = (mix: readonly MixEntry[], tokensOf: (entry: MixEntry) => number): number =>
-  mix.reduce((sum, entry) => sum + tokensOf(entry) * entry.weight, 0) / mix.reduce((sum, { weight }) => sum + weight, 0);
-
 const isNear = (one: number, other: number): boolean => Math.abs(one - other) <= (Math.max(one, other) * LIKE_PERCENT) / PERCENT;
 
 type Lengths = readonly MixEntry[];
 
 const hasLikeLengths = (one: Lengths, other: Lengths): boolean =>
-  [(entry: MixEntry) => entry.prompt_tokens, (entry: MixEntry) => entry.completion_tokens].every((tokensOf) =>
-    isNear(meanOf(one, tokensOf), meanOf(other, tokensOf)),
-  );
+  (['prompt_tokens', 'completion_tokens'] as const).every((field) => isNear(meanTokens(one, field), meanTokens(other, field)));
 
 /** True for benchmarks of the same model with the same goals and similar lengths. */
 export const isComparable = (one: BenchmarkCurve, other: BenchmarkCurve): boolean =>

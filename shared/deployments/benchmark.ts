@@ -96,6 +96,19 @@ export type BenchmarkCurve = z.infer<typeof BenchmarkCurve>;
 // The rate of tokens of a copy, and that of an earlier, comparable benchmark.
 const Drift = z.object({ benchmark: z.string(), tokens_per_second: z.int(), earlier_tokens_per_second: z.int(), percent: z.int() });
 
+/** How the requests of a deployment compare with its newest curve, as the passes over it have seen. */
+export const SpeedWatch = z.object({
+  /** The start of the span that is compared next, and the copies that were ready then. */
+  from: UnixMs,
+  copies: z.int().min(1),
+  /** How many spans in succession were slower (negative) or faster by more than the bound. */
+  beyond: z.int(),
+  /** The owner was notified, and it has not been as before since. */
+  is_drifted: z.boolean(),
+  notified_at: UnixMs.optional(),
+});
+export type SpeedWatch = z.infer<typeof SpeedWatch>;
+
 /** The newest benchmark of a deployment, at rest. */
 export const Benchmark = z.object({
   id: z.string(),
@@ -126,8 +139,14 @@ export const Benchmark = z.object({
   result: z.int().min(1).nullable().optional(),
   applied: BenchmarkApplied.optional(),
   drift: Drift.optional(),
+  /** Since it ended. */
+  watch: SpeedWatch.optional(),
 });
 export type Benchmark = z.output<typeof Benchmark>;
+
+/** The mean number of tokens of the requests of a mix. */
+export const meanTokens = (mix: readonly MixEntry[], kind: 'prompt_tokens' | 'completion_tokens'): number =>
+  mix.reduce((sum, entry) => sum + entry[kind] * entry.weight, 0) / mix.reduce((sum, { weight }) => sum + weight, 0);
 
 /** True until a benchmark has ended. */
 export const isOpen = ({ status }: Pick<Benchmark, 'status'>): boolean => status === 'queued' || status === 'running';

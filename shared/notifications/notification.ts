@@ -11,6 +11,7 @@ const NOTIFICATION_TYPES = [
   'sluice.invoice.voided.v1',
   'sluice.credit_note.issued.v1',
   'sluice.deployment.benchmark_drifted.v1',
+  'sluice.deployment.speed_drifted.v1',
   'sluice.deployment.state_changed.v1',
   'sluice.deployment.window_unpaid.v1',
   'sluice.export.completed.v1',

@@ -13,6 +13,7 @@ const WORDS: Readonly<Record<SelectableType, readonly [group: string, words: str
   'sluice.credit_note.issued.v1': ['Invoices', 'Credit note issued'],
   'sluice.export.completed.v1': ['Invoices', 'Export can be downloaded'],
   'sluice.deployment.benchmark_drifted.v1': ['Deployments', 'Benchmark differs from an earlier one'],
+  'sluice.deployment.speed_drifted.v1': ['Deployments', 'Requests differ from the benchmark'],
   'sluice.deployment.state_changed.v1': ['Deployments', 'Deployment came into another state'],
   'sluice.deployment.window_unpaid.v1': ['Deployments', 'Credit does not pay for a window of the schedule'],
   'sluice.service_account.secret_expiring.v1': ['Service accounts', 'Secret expires within 14 days'],

@@ -225,22 +225,27 @@ const runPass = async (deps: ReconcileDependencies, found: Deployment): Promise<
 // The row or the deployment's model was changed meanwhile.
 const isOvertaken = (error: unknown): boolean => error instanceof PreconditionFailed || error instanceof ModelExists;
 
+/** A pass, and the deployment after it, if it was done. */
+export interface Pass {
+  outcome: PassOutcome;
+  deployment?: Deployment;
+}
+
 /**
  * Reconciles a deployment once: reads its row, observes AWS, stores the next row, makes the next calls, and queues the
  * next pass while the deployment's state is transitional. Passes can be lost, repeated, and run in parallel.
  * @throws errors that another attempt is not expected to solve
  */
-export const reconcile = async (deps: ReconcileDependencies, id: string): Promise<PassOutcome> => {
+export const reconcile = async (deps: ReconcileDependencies, id: string): Promise<Pass> => {
   const before = await deps.deployments.find(id);
-  if (!before) return 'unknown';
-  if (isSettled(before, deps.now())) return 'settled';
+  if (!before) return { outcome: 'unknown' };
+  if (isSettled(before, deps.now())) return { outcome: 'settled' };
   try {
-    await runPass(deps, before);
-    return 'done';
+    return { outcome: 'done', deployment: await runPass(deps, before) };
   } catch (error) {
     if (!isOvertaken(error) && !isRetryable(error)) throw error;
     logError('pass_ended', error, { deployment: id });
     await deps.reconciliations.send(id, deps.now());
-    return isOvertaken(error) ? 'overtaken' : 'delayed';
+    return { outcome: isOvertaken(error) ? 'overtaken' : 'delayed' };
   }
 };

@@ -19,6 +19,7 @@ const MAILS: Partial<Record<NotificationType, MailKind>> = {
   'sluice.invoice.voided.v1': aboutMoney('Invoice voided'),
   'sluice.credit_note.issued.v1': aboutMoney('Credit note issued'),
   'sluice.deployment.benchmark_drifted.v1': { subject: 'A deployment is faster or slower than before', audience: 'owners' },
+  'sluice.deployment.speed_drifted.v1': { subject: 'A deployment answers faster or slower than its benchmark', audience: 'owners' },
   'sluice.deployment.window_unpaid.v1': { subject: 'Credit does not pay for a scheduled deployment', audience: 'owners' },
   'sluice.service_account.secret_expiring.v1': { subject: 'Secret of a service account expires soon', audience: 'owners' },
   'sluice.split.stopped.v1': { subject: 'Split of an alias has stopped', audience: 'owners' },

@@ -27,9 +27,9 @@ const setUp = (failing: readonly string[] = [], stateOf: HandlerDependencies['st
     reconcile: async (each) => {
       if (failing.includes(each)) throw new Error('The database is away.');
       reconciled.push(each);
-      return 'done';
+      return { outcome: 'done' };
     },
-    resumeBenchmark: async (each) => void resumed.push(each),
+    attendBenchmark: async (each) => void resumed.push(each),
     validate: async (question) => {
       questions.push(question);
       return findings;

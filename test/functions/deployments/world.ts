@@ -138,7 +138,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     if (!row) throw new Error('The deployment is gone.');
     return row;
   };
-  const pass = (deps: ReconcileDependencies = dependencies): Promise<PassOutcome> => reconcile(deps, created.id);
+  const pass = async (deps: ReconcileDependencies = dependencies): Promise<PassOutcome> => (await reconcile(deps, created.id)).outcome;
   /** Takes the messages that are due. */
   const takeDue = (): boolean => {
     const due = [...messages].filter(([, dueAt]) => dueAt <= plane.now());
@@ -184,11 +184,14 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
       return id;
     },
 
-    /** Lets time pass, with the passes that the queue and the schedule cause. */
-    run: async (ms: number): Promise<Deployment> => {
+    /**
+     * Lets time pass, with the passes that the queue and the schedule cause.
+     * @param stepMs how far apart they are at least, for times in which more of them would change nothing
+     */
+    run: async (ms: number, stepMs = DELAY_MS): Promise<Deployment> => {
       for (const end = plane.now() + ms; plane.now() < end; ) {
-        plane.advance(DELAY_MS);
-        const isScheduled = Math.floor(plane.now() / SCHEDULE_MS) !== Math.floor((plane.now() - DELAY_MS) / SCHEDULE_MS);
+        plane.advance(stepMs);
+        const isScheduled = Math.floor(plane.now() / SCHEDULE_MS) !== Math.floor((plane.now() - stepMs) / SCHEDULE_MS);
         if (takeDue() || isScheduled) await pass();
       }
       return read();

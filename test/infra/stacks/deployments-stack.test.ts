@@ -74,6 +74,7 @@ describe('the function that manages deployments', () => {
       ...all('dynamodb', ['GetItem', 'BatchGetItem', 'UpdateItem'], ['Keys']),
       ...all('dynamodb', ['Query'], ['Keys/index/epoch', 'Keys/index/organization']),
       ...all('dynamodb', ['PutItem'], ['Notifications', 'Audit'], inTransactions),
+      ...all('dynamodb', ['BatchGetItem', 'Query'], ['Observability']),
       ...all('lambda', ['InvokeFunction'], ['Benchmark']),
     ];
     expect(grantsOf(deployments, 'DeploymentsRole').sort(byText)).toEqual(expected.sort(byText));
@@ -103,6 +104,7 @@ describe('the function that manages deployments', () => {
           MODELS_TABLE: Match.anyValue(),
           USAGE_TABLE: Match.anyValue(),
           KEYS_TABLE: Match.anyValue(),
+          OBSERVABILITY_TABLE: Match.anyValue(),
           WEIGHTS_BUCKET: Match.anyValue(),
           RECONCILIATIONS_QUEUE: { Ref: Match.stringLikeRegexp('^ReconciliationsQueue') },
           EXECUTION_ROLE_ARN: { 'Fn::GetAtt': [Match.stringLikeRegexp('^ExecutionRole'), 'Arn'] },
