@@ -203,8 +203,8 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
   };
 
   // Notes how the deployment and its benchmark are now.
-  const look = async (): Promise<void> => {
-    if (seen.size === 0) return;
+  const look = async (): Promise<Deployment | undefined> => {
+    if (seen.size === 0) return undefined;
     count();
     const nowMs = plane.now();
     const [row, benchmark] = await Promise.all([world.read(), benchmarks.find(world.id)]);
@@ -215,6 +215,7 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
     if (isServed && last?.toMs === Number.POSITIVE_INFINITY) last.toMs = nowMs;
     if (!isServed && last?.toMs !== Number.POSITIVE_INFINITY) unserved.push({ fromMs: nowMs, toMs: Number.POSITIVE_INFINITY });
     if (benchmark) seen.set(benchmark.id, benchmark);
+    return row;
   };
 
   const start = async (fields: StartedBenchmark): Promise<void> => {
@@ -273,6 +274,7 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
     clock,
     start,
     cancel,
+    /** Notes how the deployment is now. @returns its row; undefined if it never had a benchmark */
     look,
 
     /** True if the deployment ever had a benchmark. */
@@ -295,9 +297,6 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
 
     /** True until the benchmark has ended, or has gone with its deployment. */
     isOpen: (): boolean => deletedAtMs === undefined && [...seen.values()].some(isOpen),
-
-    /** True while a run sends requests. */
-    isSending: (): boolean => inFlight() > 0,
 
     /** The promises that the benchmarks of a life have broken, once it has settled. */
     check: (row: Deployment): string[] => {

@@ -547,21 +547,22 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
       await apply({ kind: 'suspend', isSuspended: false });
       // Longer than a replaced generation is kept.
       const pauses = [12 * MINUTE_MS];
+      let row = await world.read();
       for (let passes = 0; passes < MAX_PASSES; passes++) {
-        const { version } = await world.read();
+        const { version } = row;
         const [calls, files] = [world.plane.calls.length, world.fileChanges()];
         const outcome = await world.pass();
         await benchmarks.resume();
-        await benchmarks.look();
-        const after = await world.read();
-        // The next pass begins while it runs.
-        if (benchmarks.isOpen()) await wait(20 * SECOND_MS);
-        else if (outcome === 'settled') break;
+        row = (await benchmarks.look()) ?? (await world.read());
+        if (benchmarks.isOpen()) {
+          // The next pass begins while it runs.
+          await wait(20 * SECOND_MS);
+          await benchmarks.look();
+        } else if (outcome === 'settled') break;
         else if (hasChanged(world, calls) || world.fileChanges() > files) await advance(15 * SECOND_MS);
-        else if (after.version !== version || isTransitional(after.state) || isChangingAdapters(after)) await advance(95 * SECOND_MS);
-        else if (pauses.length > 0 && hasEnded(after)) await advance(pauses.pop() ?? 0);
+        else if (row.version !== version || isTransitional(row.state) || isChangingAdapters(row)) await advance(95 * SECOND_MS);
+        else if (pauses.length > 0 && hasEnded(row)) await advance(pauses.pop() ?? 0);
         else break;
-        await benchmarks.look();
       }
       return world.read();
     },

@@ -3,7 +3,8 @@ import { startTestDatabase, type TestDatabase } from '../../support/emulators/da
 import { sized } from '../../support/sized.ts';
 import { liveMany } from './lives.ts';
 
-const RUNS = Number(process.env.RUNS ?? sized(100, 1_000));
+// The lives of rollout-convergence.test.ts have everything that happens in these.
+const RUNS = Number(process.env.RUNS ?? sized(50, 1_000));
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { WEEKDAYS } from '../../../shared/deployments/schedule.ts';
 import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { Model } from '../../../shared/models/model.ts';
-import { HOUR_MS, MINUTE_MS } from '../../../shared/time/units.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { newDeployment } from '../../support/fixtures/deployments.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
@@ -44,6 +44,8 @@ interface Failure {
   withinMs?: number;
   /** How long the removal takes at most: SageMaker deletes no component that it is creating. Default: five minutes. */
   removedWithinMs?: number;
+  /** How far apart passes are at least. */
+  stepMs?: number;
 }
 
 // Each has SageMaker’s behaviour when a deployment is created, and the state that its owner then sees.
@@ -61,6 +63,7 @@ const failures: Record<string, Failure> = {
     settings: { faults: [{ kind: 'crash_loop' }], times: { give_up_ms: 20 * MINUTE_MS } },
     aws: /^ValueError: No available memory for the cache blocks/,
     removedWithinMs: 25 * MINUTE_MS,
+    stepMs: 30 * SECOND_MS,
   },
   'the container crashes, and SageMaker notices first': {
     code: 'container_failed',
@@ -73,6 +76,7 @@ const failures: Record<string, Failure> = {
     settings: { faults: [{ kind: 'stuck' }], times: { give_up_ms: 3 * HOUR_MS } },
     withinMs: 155 * MINUTE_MS,
     removedWithinMs: 35 * MINUTE_MS,
+    stepMs: 2.5 * MINUTE_MS,
   },
   'the region needs an instance at all times': { code: 'scale_to_zero_unsupported', settings: { allows_zero_instances: false } },
   'SageMaker does not know the instance type': {
@@ -95,13 +99,13 @@ const expectReason = ({ reason }: Pick<Deployment, 'reason'>, code: ReasonCode, 
 describe('a deployment fails, is removed from AWS, and says why and what to do, if', () => {
   test.each(Object.entries(failures))(
     '%s',
-    async (_, { code, settings = {}, fields = {}, aws, withinMs = 5 * MINUTE_MS, removedWithinMs = 5 * MINUTE_MS }) => {
+    async (_, { code, settings = {}, fields = {}, aws, withinMs = 5 * MINUTE_MS, removedWithinMs = 5 * MINUTE_MS, stepMs }) => {
       const world = await createWorld(database, fields, { settings });
       await world.pass();
-      const row = await world.run(withinMs);
+      const row = await world.run(withinMs, stepMs);
       expect(row).toMatchObject({ state: 'failed', generations: [{ status: 'failed' }], progress: { ready: 0 } });
       expectReason(row, code, aws);
-      await world.run(removedWithinMs);
+      await world.run(removedWithinMs, stepMs);
       expect(nothingLeft(world)).toBe(true);
       expect(await world.model()).toMatchObject({ deployment: { is_ready: false } });
       expect(await world.pass()).toBe('settled');
@@ -250,10 +254,11 @@ describe('a deployment goes on and says why and what to do, if', () => {
     const settings = { times: { release_ms: 3 * HOUR_MS } };
     const world = await createWorld(database, { scale_to_zero_after_seconds: 300 }, { settings });
     await world.pass();
-    expect(await world.run(HOUR_MS)).toMatchObject({ state: 'draining' });
+    await world.run(10 * MINUTE_MS);
+    expect(await world.run(50 * MINUTE_MS, 5 * MINUTE_MS)).toMatchObject({ state: 'draining' });
     expect((await world.read()).reason).toBeUndefined();
-    expectReason(await world.run(15 * MINUTE_MS), 'instances_not_released');
-    expect(await world.run(2 * HOUR_MS)).toMatchObject({ state: 'scaled_to_zero' });
+    expectReason(await world.run(15 * MINUTE_MS, MINUTE_MS), 'instances_not_released');
+    expect(await world.run(2 * HOUR_MS, 5 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
     expect((await world.read()).reason).toBeUndefined();
   });
 
@@ -263,7 +268,7 @@ describe('a deployment goes on and says why and what to do, if', () => {
     await world.run(2 * MINUTE_MS);
     world.plane.account.configure({ faults: [{ kind: 'busy', operation: 'DeleteInferenceComponent' }] });
     await world.change({ wanted: 'deleted' });
-    const row = await world.run(70 * MINUTE_MS);
+    const row = await world.run(70 * MINUTE_MS, 5 * MINUTE_MS);
     expect(row.state).toBe('deleting');
     expectReason(row, 'removal_blocked');
     world.plane.account.configure({});

@@ -38,18 +38,26 @@ const windowIn = ({ plane }: World, fromMs: number, lengthMs: number, min_copies
   return { days: [day], from: clock(opens), to: clock(opens + lengthMs), time_zone: 'UTC', min_copies };
 };
 
+const MAX_TURNS = 20;
 // It sleeps, and has started once, in eight minutes. The clock is at a whole minute.
 const asleep = async (fields: Partial<Deployment> = {}): Promise<World> => {
+  const times = { instance_ms: SECOND_MS, release_ms: SECOND_MS };
   const world = await createWorld(
     database,
     { scale_to_zero_after_seconds: 300, copies: { min: 1, max: 3 }, ...fields },
-    { settings: { times: { instance_ms: START_MS, release_ms: 2 * MINUTE_MS } } },
+    { settings: { times } },
   );
   await world.pass();
   for (let turn = 0; (await world.read()).state !== 'scaled_to_zero'; turn++) {
-    if (turn === 60) throw new Error('It never slept.');
-    await world.run(MINUTE_MS);
+    if (turn === MAX_TURNS) throw new Error('It never slept.');
+    world.plane.advance(MINUTE_MS);
+    await world.pass();
   }
+  world.plane.account.configure({
+    ...world.plane.account.settings(),
+    times: { ...times, instance_ms: START_MS, release_ms: 2 * MINUTE_MS },
+  });
+  await world.change(({ starts }) => ({ starts: starts.map((start) => ({ ...start, seconds: START_MS / SECOND_MS })) }));
   world.plane.advance(MINUTE_MS - (world.plane.now() % MINUTE_MS));
   return world;
 };
@@ -58,7 +66,7 @@ const statesOver = async (world: World, ms: number): Promise<[minute: number, st
   const begun = world.plane.now();
   const seen: [number, string][] = [];
   while (world.plane.now() < begun + ms) {
-    const { state } = await world.run(MINUTE_MS);
+    const { state } = await world.run(MINUTE_MS, MINUTE_MS);
     if (seen.at(-1)?.[1] !== state) seen.push([(world.plane.now() - begun) / MINUTE_MS, state]);
   }
   return seen;
@@ -119,9 +127,9 @@ describe('a deployment with a schedule', () => {
   test('makes no write in the middle of a window', async () => {
     const world = await asleep();
     await world.change({ schedule: [windowIn(world, 0, 2 * HOUR_MS)] });
-    expect(await world.run(20 * MINUTE_MS)).toMatchObject({ state: 'in_service', scheduled: { copies: 1 } });
+    expect(await world.run(20 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'in_service', scheduled: { copies: 1 } });
     const { version } = await world.read();
-    expect(await world.run(20 * MINUTE_MS)).toMatchObject({ state: 'in_service', version });
+    expect(await world.run(20 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'in_service', version });
   });
 
   test('has the most copies of windows that overlap, and goes back with each end', async () => {
@@ -134,7 +142,7 @@ describe('a deployment with a schedule', () => {
       ],
     });
     const leastAfter = async (ms: number) => {
-      const { scheduled, progress, state } = await world.run(ms);
+      const { scheduled, progress, state } = await world.run(ms, MINUTE_MS);
       return [state, scheduled?.copies, progress.ready];
     };
     expect(await leastAfter(25 * MINUTE_MS)).toEqual(['in_service', 1, 1]);
@@ -151,31 +159,35 @@ describe('a deployment with a schedule', () => {
   test('lets a request finish that is in flight when the window ends', async () => {
     const world = await asleep();
     await world.change({ schedule: [windowIn(world, 0, 30 * MINUTE_MS)] });
-    expect(await world.run(25 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+    expect(await world.run(25 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'in_service' });
     world.use.isInUse = true;
-    expect(await world.run(20 * MINUTE_MS)).toMatchObject({ state: 'in_service', progress: { ready: 1 } });
+    expect(await world.run(20 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'in_service', progress: { ready: 1 } });
     expect((await world.read()).scheduled).toBeUndefined();
     world.use.isInUse = false;
-    expect(await world.run(6 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+    expect(await world.run(6 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
   });
 
   test('counts the time without requests from the last one, not from the end of the window', async () => {
     const world = await asleep();
     await world.change({ schedule: [windowIn(world, 0, 30 * MINUTE_MS)] });
-    await world.run(29 * MINUTE_MS);
+    await world.run(29 * MINUTE_MS, MINUTE_MS);
     world.use.lastEventAtMs = world.plane.now();
-    expect(await world.run(4 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
-    expect(await world.run(8 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+    expect(await world.run(4 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'in_service' });
+    expect(await world.run(8 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
   });
 
   test('follows a change of its schedule inside a window, and sleeps once it has none', async () => {
     const world = await asleep();
     await world.change({ schedule: [windowIn(world, 0, 2 * HOUR_MS)] });
-    expect(await world.run(20 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+    expect(await world.run(20 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'in_service' });
     await world.change({ schedule: [windowIn(world, 0, HOUR_MS, 2)] });
-    expect(await world.run(15 * MINUTE_MS)).toMatchObject({ state: 'in_service', scheduled: { copies: 2 }, progress: { ready: 2 } });
+    expect(await world.run(15 * MINUTE_MS, MINUTE_MS)).toMatchObject({
+      state: 'in_service',
+      scheduled: { copies: 2 },
+      progress: { ready: 2 },
+    });
     await world.change({ schedule: [] });
-    const row = await world.run(10 * MINUTE_MS);
+    const row = await world.run(10 * MINUTE_MS, MINUTE_MS);
     expect(row).toMatchObject({ state: 'scaled_to_zero' });
     expect(row.scheduled).toBeUndefined();
     expect(instancesOf(world)).toBe(0);
@@ -184,24 +196,24 @@ describe('a deployment with a schedule', () => {
   test('stays stopped in its windows until someone starts it', async () => {
     const world = await asleep();
     await world.change({ schedule: [windowIn(world, 0, 6 * HOUR_MS)] });
-    await world.run(15 * MINUTE_MS);
+    await world.run(15 * MINUTE_MS, MINUTE_MS);
     await world.change((row) => ({ ...inState(row, 'stopping', world.plane.now()), wanted: 'stopped' }));
-    const row = await world.run(HOUR_MS);
+    const row = await world.run(HOUR_MS, MINUTE_MS);
     expect(row).toMatchObject({ state: 'stopped' });
     expect(row.scheduled).toBeUndefined();
     expect(world.plane.account.proof().endpoints).toEqual([]);
     await world.change((stopped) => ({ ...inState(stopped, 'pending', world.plane.now()), wanted: 'running' }));
     await world.pass();
-    expect(await world.run(30 * MINUTE_MS)).toMatchObject({ state: 'in_service', scheduled: { copies: 1 } });
+    expect(await world.run(30 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'in_service', scheduled: { copies: 1 } });
   });
 
   test('leaves nothing if it is deleted inside a window, or while it starts early for one', async () => {
     for (const fromMs of [0, 7 * MINUTE_MS]) {
       const world = await asleep();
       await world.change({ schedule: [windowIn(world, fromMs, 6 * HOUR_MS)] });
-      expect(await world.run(3 * MINUTE_MS)).toMatchObject({ state: 'waking' });
+      expect(await world.run(3 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'waking' });
       await world.change((row) => ({ ...inState(row, 'deleting', world.plane.now()), wanted: 'deleted' }));
-      expect(await world.run(30 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
+      expect(await world.run(30 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'deleted' });
       const { endpoints, inference_components, models, endpoint_configs } = world.plane.account.proof();
       expect([endpoints, inference_components, models, endpoint_configs].flat()).toEqual([]);
     }
@@ -212,11 +224,11 @@ describe('a deployment with a schedule', () => {
     let isSuspended = true;
     world.dependencies.isSuspended = async () => isSuspended;
     await world.change({ schedule: [windowIn(world, 0, 6 * HOUR_MS)] });
-    expect(await world.run(20 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+    expect(await world.run(20 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
     isSuspended = false;
-    expect(await world.run(20 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+    expect(await world.run(20 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'in_service' });
     isSuspended = true;
-    expect(await world.run(10 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+    expect(await world.run(10 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
   });
 
   test('runs for a window although the pass that began it crashed', async () => {
@@ -226,7 +238,7 @@ describe('a deployment with a schedule', () => {
     const sageMaker = { ...aws.sageMaker, describeEndpoint: () => Promise.reject(new Error('crashed')) };
     await expect(world.pass({ ...world.dependencies, aws: { ...aws, sageMaker } })).rejects.toThrow('crashed');
     expect(await world.read()).toMatchObject({ state: 'scaled_to_zero', scheduled: { copies: 1 } });
-    expect(await world.run(20 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+    expect(await world.run(20 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'in_service' });
   });
 });
 
@@ -285,7 +297,7 @@ describe('a deployment that is paid from credit', () => {
       await world.run(15 * SECOND_MS);
     }
     expect(await money()).toEqual({ held: STEP_NANOS, available: 9n * STEP_NANOS });
-    expect(await world.run(20 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+    expect(await world.run(20 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'in_service' });
     expect(await unpaidOf(world)).toEqual([]);
   });
 
@@ -295,7 +307,7 @@ describe('a deployment that is paid from credit', () => {
     await world.change({
       schedule: [windowIn(world, 30 * MINUTE_MS, 40 * MINUTE_MS), windowIn(world, 100 * MINUTE_MS, 30 * MINUTE_MS)],
     });
-    expect(await world.run(60 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero', reason: { code: 'window_unpaid' } });
+    expect(await world.run(60 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero', reason: { code: 'window_unpaid' } });
     expect(await unpaidOf(world)).toEqual([
       expect.objectContaining({
         organization: world.organization,
@@ -304,24 +316,24 @@ describe('a deployment that is paid from credit', () => {
       }),
     ]);
     expect(await money()).toEqual({ held: 0n, available: STEP_NANOS - 1n });
-    const between = await world.run(15 * MINUTE_MS);
+    const between = await world.run(15 * MINUTE_MS, MINUTE_MS);
     expect([between.state, between.reason, between.unpaid_window]).toEqual(['scaled_to_zero', undefined, undefined]);
-    expect(await world.run(30 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero', reason: { code: 'window_unpaid' } });
+    expect(await world.run(30 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero', reason: { code: 'window_unpaid' } });
     expect(await unpaidOf(world)).toHaveLength(2);
     await database.limiters.addGrant(world.organization, 2, 10n * STEP_NANOS);
-    const woken = await world.run(15 * MINUTE_MS);
+    const woken = await world.run(15 * MINUTE_MS, MINUTE_MS);
     expect([woken.state, woken.reason]).toEqual(['in_service', undefined]);
   });
 
   test('keeps serving with fewer copies without credit for more', async () => {
     const { world } = await prepaid(4n * STEP_NANOS);
     await world.change({ schedule: [windowIn(world, 0, 3 * HOUR_MS)] });
-    expect(await world.run(12 * MINUTE_MS)).toMatchObject({ state: 'in_service', progress: { ready: 1 } });
+    expect(await world.run(12 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'in_service', progress: { ready: 1 } });
     await world.change({ schedule: [windowIn(world, 0, 3 * HOUR_MS), windowIn(world, 0, HOUR_MS, 3)], copies: { min: 1, max: 9 } });
     await world.change(({ schedule = [] }) => ({
       schedule: schedule.map((each) => ({ ...each, min_copies: each.min_copies === 3 ? 9 : 1 })),
     }));
-    expect(await world.run(5 * MINUTE_MS)).toMatchObject({
+    expect(await world.run(5 * MINUTE_MS, MINUTE_MS)).toMatchObject({
       state: 'in_service',
       reason: { code: 'window_unpaid' },
       scheduled: { copies: 1 },
@@ -329,16 +341,19 @@ describe('a deployment that is paid from credit', () => {
     });
     // Requests change the row, too.
     world.use.lastEventAtMs = world.plane.now();
-    expect(await world.run(2 * MINUTE_MS)).toMatchObject({ last_used_at: world.use.lastEventAtMs, unpaid_window: expect.any(Number) });
+    expect(await world.run(2 * MINUTE_MS, MINUTE_MS)).toMatchObject({
+      last_used_at: world.use.lastEventAtMs,
+      unpaid_window: expect.any(Number),
+    });
     expect(await unpaidOf(world)).toHaveLength(1);
   });
 
   test('holds nothing after a window that was over before the deployment was ready, and sleeps', async () => {
     const { world, money } = await prepaid(10n * STEP_NANOS);
     await world.change({ schedule: [windowIn(world, 0, 5 * MINUTE_MS)] });
-    expect(await world.run(4 * MINUTE_MS)).toMatchObject({ state: 'waking' });
+    expect(await world.run(4 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'waking' });
     expect((await money()).held).toBe(STEP_NANOS);
-    expect(await world.run(20 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+    expect(await world.run(20 * MINUTE_MS, MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
     const { held, available = 0n } = await money();
     expect(held).toBe(0n);
     expect(available).toBeGreaterThan(8n * STEP_NANOS);

@@ -50,9 +50,14 @@ const PRICES = SECOND_NANOS.map((nanos, i) => ({
 // A start takes eight minutes and a little, and begins up to two minutes earlier; a release takes two minutes.
 const MOST_EARLY_MS = 12 * MINUTE_MS;
 const MOST_LATE_MS = 5 * MINUTE_MS;
-const NEAR_MS = 20 * MINUTE_MS;
+// Passes of every minute from before a start begins until a release has ended.
+const QUIET_MS = 30 * MINUTE_MS;
 const isNear = (ms: number): boolean =>
-  AWAKE.some(({ opensMs, endsMs }) => Math.abs(ms - opensMs) < NEAR_MS || Math.abs(ms - endsMs) < NEAR_MS);
+  AWAKE.some(
+    ({ opensMs, endsMs }) =>
+      (ms > opensMs - MOST_EARLY_MS - QUIET_MS && ms < opensMs + MINUTE_MS) ||
+      (ms > endsMs - QUIET_MS && ms < endsMs + MOST_LATE_MS + 5 * MINUTE_MS),
+  );
 
 test('meters a week of windows with a change of the clocks to the second, and nothing outside of them', async () => {
   const times = { instance_ms: 8 * MINUTE_MS, release_ms: 2 * MINUTE_MS };
@@ -79,7 +84,7 @@ test('meters a week of windows with a change of the clocks to the second, and no
   let lateMinutes = 0;
   while (plane.now() < END) {
     // Nothing changes between the edges of windows.
-    const stepMs = isNear(plane.now()) ? MINUTE_MS : 10 * MINUTE_MS;
+    const stepMs = isNear(plane.now()) ? MINUTE_MS : QUIET_MS;
     if (stepMs > MINUTE_MS) {
       plane.advance(stepMs - MINUTE_MS);
       await world.pass();

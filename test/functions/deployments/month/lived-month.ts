@@ -1,5 +1,6 @@
 import { createMeterPass } from '../../../../functions/deployments/gpu-time/gpu-time.ts';
 import { lastEventAt } from '../../../../functions/deployments/idle/last-event.ts';
+import { reconcile } from '../../../../functions/deployments/reconcile/reconcile.ts';
 import { recompute } from '../../../../functions/rollup/rollup.ts';
 import { createActivityStore } from '../../../../shared/deployments/activity-store.ts';
 import { type Deployment, leastCopies, type RunningInstances } from '../../../../shared/deployments/deployment.ts';
@@ -58,7 +59,7 @@ interface Life {
 }
 
 // An instance, its image and weights, the load; then its release. Each pass of a start or a release takes time here.
-const TIMES = { instance_ms: MINUTE_MS, download_ms: 100 * SECOND_MS, load_ms: 80 * SECOND_MS, release_ms: 3 * MINUTE_MS };
+const TIMES = { instance_ms: 30 * SECOND_MS, download_ms: 50 * SECOND_MS, load_ms: 40 * SECOND_MS, release_ms: 90 * SECOND_MS };
 const USAGE_LAG_MS = 90 * SECOND_MS;
 // From the end of a request until the rollup has its event.
 const ROLLUP_MS = 50 * SECOND_MS;
@@ -168,34 +169,38 @@ export const liveThrough = async (
     );
   };
 
-  const arrive = async (arrival: Arrival): Promise<void> => {
-    const row = await world.read();
+  const arrive = async (row: Deployment, arrival: Arrival): Promise<Deployment> => {
     const generation = row.generations.at(-1)?.number ?? 1;
-    if (SERVING.includes(row.state)) return answer(arrival, arrival.atMs, generation);
-    if (ASLEEP.includes(row.state) && (await store.wake(row, plane.now()))) {
-      coldStarts++;
-      await dependencies.reconciliations.send(id, plane.now());
+    if (SERVING.includes(row.state)) {
+      answer(arrival, arrival.atMs, generation);
+      return row;
     }
     // Of a deployment that has failed, callers are told so.
     if (row.state !== 'failed') waiting.push(arrival);
+    const woken = ASLEEP.includes(row.state) ? await store.wake(row, plane.now()) : undefined;
+    if (!woken) return row;
+    coldStarts++;
+    await dependencies.reconciliations.send(id, plane.now());
+    return woken;
   };
 
   const pass = async (): Promise<Deployment> => {
     await rollUp(plane.now());
-    await world.pass();
-    const row = await world.read();
+    const { deployment } = await reconcile(dependencies, id);
+    const row = deployment ?? (await world.read());
     if (SERVING.includes(row.state)) for (const each of waiting.splice(0)) answer(each, plane.now(), row.generations.at(-1)?.number ?? 1);
     if (row.state === 'failed') waiting = [];
     return row;
   };
 
   plane.advance(range.fromMs - SETTLING_MS - plane.now());
-  await pass();
+  // Only passes, wakes and incidents write it.
+  let row = await pass();
   // For the day after, so that all of the range is metered.
   const endMs = range.toMs + HOUR_MS;
   const calls = [...arrivals].sort((one, other) => one.atMs - other.atMs);
   const events = [...incidents].sort((one, other) => one.atMs - other.atMs);
-  const passAfter = (row: Deployment): number => {
+  const passAfter = (): number => {
     const quietMs = isSparse ? Math.min(quietUntil(row, lastUseMs, plane.now()), plane.now() + DAY_MS) : plane.now();
     return Math.max(minuteAfter(plane.now()), Math.floor(quietMs / MINUTE_MS) * MINUTE_MS);
   };
@@ -205,10 +210,16 @@ export const liveThrough = async (
     const nextMs = Math.min(dueMs, calls[0]?.atMs ?? endMs, events[0]?.atMs ?? endMs, endMs);
     if (nextMs > plane.now()) plane.advance(nextMs - plane.now());
     const isDue = nextMs >= dueMs;
-    if (events[0] && events[0].atMs <= nextMs) await events.shift()?.happen(world);
-    if (calls[0] && calls[0].atMs <= nextMs) await arrive(calls.shift() as Arrival);
-    if (isDue) world.takeDue();
-    passAtMs = passAfter(isDue ? await pass() : await world.read());
+    if (events[0] && events[0].atMs <= nextMs) {
+      await events.shift()?.happen(world);
+      row = await world.read();
+    }
+    if (calls[0] && calls[0].atMs <= nextMs) row = await arrive(row, calls.shift() as Arrival);
+    if (isDue) {
+      world.takeDue();
+      row = await pass();
+    }
+    passAtMs = passAfter();
   }
   await rollUp(Number.POSITIVE_INFINITY);
   return { world, looks, answered, waitsMs, coldStarts };

@@ -1,17 +1,22 @@
 import type { InstancePhase } from '../../../../shared/deployments/deployment.ts';
 import type { InstancePrice } from '../../../../shared/prices/instance-price.ts';
-import { SECOND_MS } from '../../../../shared/time/units.ts';
+import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import type { LivedMonth } from './lived-month.ts';
 
 const DAY_CHARACTERS = '2027-03-28'.length;
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, DAY_CHARACTERS);
+const dayOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, DAY_CHARACTERS);
 const wholeSecond = (ms: number): number => Math.floor(ms / SECOND_MS) * SECOND_MS;
 
 // The nano-dollars of a second of an instance: of the last version that is in force when it begins.
-const nanosAt = (versions: readonly InstancePrice[], atMs: number): bigint => {
-  const latest = versions.filter(({ effective_at }) => effective_at <= atMs).sort((a, b) => b.effective_at - a.effective_at)[0];
-  if (!latest || latest.hour_nanos % 3_600 !== 0) throw new Error('Each second must cost whole nano-dollars.');
-  return BigInt(latest.hour_nanos / 3_600);
+const nanosOf = (versions: readonly InstancePrice[]): ((atMs: number) => bigint) => {
+  const newest = versions.toSorted((a, b) => b.effective_at - a.effective_at);
+  if (newest.some(({ hour_nanos }) => hour_nanos % 3_600 !== 0)) throw new Error('Each second must cost whole nano-dollars.');
+  const ofSecond = newest.map(({ effective_at, hour_nanos }) => ({ effective_at, nanos: BigInt(hour_nanos / 3_600) }));
+  return (atMs) => {
+    const inForce = ofSecond.find(({ effective_at }) => effective_at <= atMs);
+    if (!inForce) throw new Error('There is no price.');
+    return inForce.nanos;
+  };
 };
 
 const noSums = () => ({
@@ -50,10 +55,12 @@ export const secondBySecond = (
   { fromMs, toMs }: { fromMs: number; toMs: number },
   { charges, costs }: { charges: readonly InstancePrice[]; costs: readonly InstancePrice[] },
 ): Map<string, DaySums> => {
-  const days = new Map<string, DaySums>();
+  const days = new Map<number, DaySums>();
+  const [chargeAt, costAt] = [nanosOf(charges), nanosOf(costs)];
   const sumsAt = (ms: number): DaySums => {
-    const sums = days.get(dayOf(ms)) ?? noSums();
-    days.set(dayOf(ms), sums);
+    const day = Math.floor(ms / DAY_MS);
+    const sums = days.get(day) ?? noSums();
+    days.set(day, sums);
     return sums;
   };
   const busy = new Set<number>();
@@ -74,10 +81,10 @@ export const secondBySecond = (
       sums.awakeSeconds++;
       for (const { phase, instances } of running) {
         sums[kindOf(phase, busy.has(ms))] += BigInt(instances);
-        sums.costNanos += BigInt(instances) * nanosAt(costs, ms);
-        sums.chargeNanos += BigInt(instances) * nanosAt(charges, ms);
+        sums.costNanos += BigInt(instances) * costAt(ms);
+        sums.chargeNanos += BigInt(instances) * chargeAt(ms);
       }
     }
   }
-  return days;
+  return new Map([...days].map(([day, sums]) => [dayOf(day), sums]));
 };

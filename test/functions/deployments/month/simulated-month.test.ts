@@ -26,7 +26,7 @@ import { type Incident, type LivedMonth, liveThrough } from './lived-month.ts';
 import { type DaySums, secondBySecond, totalOf } from './second-by-second.ts';
 
 const at = (iso: string): number => Date.parse(iso);
-const FROM = sized('2027-03-25', '2027-03-02');
+const FROM = sized('2027-03-26', '2027-03-02');
 const TO = sized('2027-03-30', '2027-04-01');
 const RANGE = { fromMs: at(FROM), toMs: at(TO) };
 const DAYS = (RANGE.toMs - RANGE.fromMs) / DAY_MS;
@@ -118,7 +118,12 @@ beforeAll(async () => {
   for (const name of NAMES) months[name] = await live(name, name === 'failing' ? INCIDENTS : []);
 }, 900_000);
 
-const expectedOf = (lived: LivedMonth) => secondBySecond(lived, RANGE, { charges: CHARGES, costs: COSTS });
+const computed = new Map<LivedMonth, Map<string, DaySums>>();
+const expectedOf = (lived: LivedMonth): Map<string, DaySums> => {
+  const days = computed.get(lived) ?? secondBySecond(lived, RANGE, { charges: CHARGES, costs: COSTS });
+  computed.set(lived, days);
+  return days;
+};
 const economicsOf = async (actor: Actor, query: object): Promise<EconomicsRow[]> => {
   const reply = await listEconomics(economics, actor, validate(EconomicsQuery, { from: FROM, to: TO, ...query }));
   return EconomicsList.parse(JSON.parse(JSON.stringify(reply))).data;
@@ -169,7 +174,7 @@ describe('the economics of a simulated month', () => {
 });
 
 test('leaves out only passes that change nothing', async () => {
-  const range = { fromMs: at('2027-03-28'), toMs: at('2027-03-28') + sized(6, 24) * HOUR_MS };
+  const range = { fromMs: at('2027-03-28'), toMs: at('2027-03-28') + sized(3, 24) * HOUR_MS };
   const fields = { name: 'windows', ...SETTINGS.windows };
   const arrivals = ARRIVALS.windows.filter(({ atMs }) => atMs >= range.fromMs && atMs < range.toMs);
   const sumsOf = async (isSparse: boolean) => {
