@@ -182,7 +182,10 @@ export const createSession = (deps: RunDependencies, taken: Benchmark) => {
         if ((await readDeployment()).progress.ready !== copies) throw new CopiesChanged();
         return result;
       } catch (error) {
-        throw stop.signal.aborted ? stop.signal.reason : error;
+        if (stop.signal.aborted) throw stop.signal.reason;
+        // Requests fail when a deployment leaves service, and then that is the reason.
+        await readDeployment();
+        throw error;
       } finally {
         if (!stop.signal.aborted) stop.abort();
         await watching;

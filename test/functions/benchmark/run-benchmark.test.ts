@@ -91,6 +91,16 @@ test.each<[string, Parameters<Awaited<ReturnType<typeof createWorld>>['change']>
   expect(await world.run()).toBe('not_wanted');
 });
 
+test('says that the deployment went to sleep, also if its requests failed first', async () => {
+  const world = await createWorld(db);
+  world.traffic.onRequest = async () => {
+    await world.change({ state: 'draining' });
+    throw new Error('There is no capacity.');
+  };
+  expect(await world.run()).toBe('ended');
+  expect(await world.row()).toMatchObject({ status: 'stopped', end: 'not_in_service' });
+});
+
 test('aborts its requests when it is cancelled', async () => {
   const world = await createWorld(db);
   world.traffic.onRequest = async (sent) => {

@@ -309,7 +309,7 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
         if (isDeleted && isOpen(benchmark)) continue;
         if (nanos > spent_nanos) wrong.push(`${id} used ${nanos} and paid ${spent_nanos}.`);
         if (!ENDS[status].includes(end) || lease) wrong.push(`${id} is ${status} with the end ${end}${lease ? ', with a lease' : ''}.`);
-        const isUnserved = unserved.some(({ fromMs, toMs }) => fromMs + NOTICED_MS < ended_at && ended_at < toMs);
+        const isUnserved = unserved.some(({ fromMs, toMs }) => fromMs < ended_at && ended_at < toMs);
         const mayEnd = [...RESULTS, 'cancelled', 'deployment_changed', 'not_in_service', 'runner_failed'];
         if (isUnserved && !mayEnd.includes(end)) wrong.push(`${id} ended as ${end} although the deployment did not serve.`);
       }
