@@ -15,7 +15,7 @@ import { transact } from '../../../shared/database/transaction.ts';
 import type { Adapter } from '../../../shared/deployments/adapter.ts';
 import type { Deployment, RunningInstances, Start } from '../../../shared/deployments/deployment.ts';
 import { createShadowStore } from '../../../shared/deployments/shadow-store.ts';
-import { newTimedId } from '../../../shared/ids/id.ts';
+import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS, timeOfId } from '../../../shared/ids/id.ts';
 import { createOutbox } from '../../../shared/notifications/outbox.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
@@ -60,6 +60,10 @@ const createFiles = () => {
   return { files, archives, changes };
 };
 
+// Without random characters, so that a life can be lived again.
+const adapterId = (nowMs: number, number: number): string =>
+  prefixes.adapter + timeOfId(nowMs) + String(number).padStart(RANDOM_CHARACTERS - TIME_CHARACTERS, '0');
+
 type PlaneOptions = NonNullable<Parameters<typeof createControlPlane>[0]>;
 
 // Of the emulated account.
@@ -86,6 +90,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
   const meteredInstances: (readonly RunningInstances[])[] = [];
   /** The organizations whose alerts were evaluated. */
   const alerted: string[] = [];
+  let adaptersAdded = 0;
   const starts: { instanceType: string; start: Start }[] = [];
   /** When messages are due, by deduplication id. */
   const messages = new Map<number, number>();
@@ -177,7 +182,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     /** Adds an adapter as its owner does. */
     addAdapter: async (name: string, source = 's3://sluice-weights/org_1/legal/'): Promise<string> => {
       const row = await read();
-      const id = newTimedId('adapter', plane.now());
+      const id = adapterId(plane.now(), ++adaptersAdded);
       const adapter: Adapter = { id, name, source, created_at: plane.now(), created_by: 'user_1', state: 'pending' };
       const changed = { ...row, adapters: [...(row.adapters ?? []), adapter], changes: row.changes + 1 };
       await transact(test.database, [store.toReplace(changed), store.toTakeName(row, adapter)]);
