@@ -83,6 +83,7 @@ const dependencies: Omit<ReconcileDependencies, 'aws'> & { aws: Omit<ReconcileDe
     files: createAdapterFiles(s3Files, weightsBucket),
     installation,
   },
+  adapterPrices: async () => (await catalogue.adapterPrices()).prices,
   meterPass: createMeterPass({
     database,
     usageTable: environmentVariable('USAGE_TABLE'),

@@ -5,7 +5,7 @@ import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import type { Versioned } from '../http/precondition.ts';
 import type { InstancePrice } from '../prices/instance-price.ts';
-import { InstanceType, Runtime } from './catalogue.ts';
+import { AdapterPrices, InstanceType, Runtime } from './catalogue.ts';
 
 const CATALOGUE = 'catalogue';
 
@@ -14,6 +14,8 @@ interface BuiltIn {
   runtimes: readonly Runtime[];
   instanceTypes: readonly InstanceType[];
 }
+
+const NO_ADAPTER_PRICES: AdapterPrices = { id: 'adapters', prices: [], version: 0 };
 
 const createEntries = <Entry extends Versioned & { id: string }>(
   table: RecordTable,
@@ -51,12 +53,20 @@ const createEntries = <Entry extends Versioned & { id: string }>(
 };
 
 /**
- * The catalogue of runtimes and instance types in the table `deployments`. The only code that knows their keys.
+ * The catalogue of runtimes and instance types, and the surcharges on adapters, in the table `deployments`. The only
+ * code that knows their keys.
  * @param builtIn default: only what is stored, which includes all prices
  */
 export const createCatalogueStore = (table: RecordTable, builtIn: BuiltIn = { runtimes: [], instanceTypes: [] }) => {
   const instanceTypes = createEntries(table, 'instance#', InstanceType, builtIn.instanceTypes);
+  const surcharges = createEntries(table, 'surcharge#', AdapterPrices, [NO_ADAPTER_PRICES]);
   return {
+    /** The surcharges on tokens of adapters; none until an admin states one. */
+    adapterPrices: async (): Promise<AdapterPrices> => (await surcharges.get(NO_ADAPTER_PRICES.id)) ?? NO_ADAPTER_PRICES,
+
+    /** Replaces the surcharges that were read: 412 if another change came first. */
+    toReplaceAdapterPrices: surcharges.toReplace,
+
     runtimes: createEntries(table, 'runtime#', Runtime, builtIn.runtimes),
     instanceTypes,
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { DialectName } from '../models/model.ts';
+import { DialectName, MAX_PRICES } from '../models/model.ts';
 import { InstancePrice } from '../prices/instance-price.ts';
+import { Price } from '../prices/price.ts';
 
 /** `retired`: nothing new can use the entry. What uses it already goes on. */
 export const EntryStatus = z.enum(['available', 'retired']);
@@ -44,3 +45,14 @@ export const InstanceType = z.object({
   version: Version,
 });
 export type InstanceType = z.infer<typeof InstanceType>;
+
+/** The most surcharges on adapters. A model has one more price: an adapter is free until the first one. */
+export const MAX_ADAPTER_PRICES = MAX_PRICES - 1;
+
+/** The surcharges on the tokens of all adapters, at rest. */
+export const AdapterPrices = z.object({
+  id: z.literal('adapters'),
+  prices: z.array(Price).max(MAX_ADAPTER_PRICES),
+  version: Version,
+});
+export type AdapterPrices = z.infer<typeof AdapterPrices>;

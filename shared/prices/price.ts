@@ -15,6 +15,8 @@ export const Price = z
     /** For prompt tokens that the runtime read from its cache; absent: the price of other prompt tokens. */
     cached_prompt_nanos: Nanos.optional(),
     completion_nanos: Nanos,
+    /** It is charged on top of the GPU time of a deployment, for tokens of its adapters. */
+    is_surcharge: z.literal(true).optional(),
   })
   .refine(({ cached_prompt_nanos = 0, prompt_nanos }) => cached_prompt_nanos <= prompt_nanos, {
     path: ['cached_prompt_nanos'],

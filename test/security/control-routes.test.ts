@@ -203,6 +203,7 @@ test('lets an admin without a second factor only set one up', () => {
 const OWN_ONLY = ['/v1/auth/', '/v1/me', '/v1/summary', '/v1/lookup'];
 // Routes that show everyone the same.
 const SHARED = [
+  '/v1/adapter-prices',
   '/v1/pricing/serverless',
   '/v1/models',
   '/v1/runtimes',

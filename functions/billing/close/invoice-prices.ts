@@ -11,6 +11,7 @@ const TokenPrice = z.object({
   prompt_nanos: PriceNanos,
   cached_prompt_nanos: PriceNanos,
   completion_nanos: PriceNanos,
+  is_surcharge: z.literal(true).optional(),
 });
 type TokenPrice = z.output<typeof TokenPrice>;
 
@@ -44,9 +45,10 @@ export const readPrices = async (stores: PriceStores, organization: string, grou
     for (const version of versionsIn(groups.filter((group) => group.model === model))) {
       const price = await versions.ofTokens(model, version);
       if (!price) continue;
-      const { prompt_nanos, cached_prompt_nanos = prompt_nanos, completion_nanos } = price;
+      const { prompt_nanos, cached_prompt_nanos = prompt_nanos, completion_nanos, is_surcharge } = price;
       const nanos = { prompt_nanos: BigInt(prompt_nanos), cached_prompt_nanos: BigInt(cached_prompt_nanos) };
-      prices.tokens.push({ model, version, ...nanos, completion_nanos: BigInt(completion_nanos) });
+      const of = { model, version, ...(is_surcharge && { is_surcharge }) };
+      prices.tokens.push({ ...of, ...nanos, completion_nanos: BigInt(completion_nanos) });
     }
   for (const instance_type of distinct(groups.map((group) => group.instance_type)))
     for (const version of versionsIn(groups.filter((group) => group.instance_type === instance_type))) {

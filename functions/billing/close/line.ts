@@ -86,7 +86,7 @@ const tokenLines = (group: ChargeGroup, period: LinePeriod, prices: InvoicePrice
     .filter(([, quantity]) => quantity !== 0n)
     .map(([token_kind, quantity, unit_price_nanos]) => {
       const amount_nanos = divideRounded(quantity * unit_price_nanos, MILLION);
-      return lineOf(group, period, WORDS[token_kind], {
+      return lineOf(group, period, `${price.is_surcharge ? 'adapter surcharge on ' : ''}${WORDS[token_kind]}`, {
         kind: 'tokens',
         token_kind,
         quantity,

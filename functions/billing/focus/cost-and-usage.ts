@@ -19,7 +19,7 @@ const TOKEN_NAMES: Readonly<Record<TokenKind, string>> = {
 const consumedTokens = (tokens: bigint) => ({ ConsumedQuantity: String(tokens), ConsumedUnit: 'Tokens' });
 
 const pricedKinds = (name: string, group: TokenGroup, price: Price): PricedRow[] => {
-  const { prompt_nanos, cached_prompt_nanos = prompt_nanos, completion_nanos } = price;
+  const { prompt_nanos, cached_prompt_nanos = prompt_nanos, completion_nanos, is_surcharge } = price;
   const kinds: [TokenKind, bigint, number][] = [
     ['prompt', group.prompt, prompt_nanos],
     ['cached_prompt', group.cachedPrompt, cached_prompt_nanos],
@@ -32,7 +32,7 @@ const pricedKinds = (name: string, group: TokenGroup, price: Price): PricedRow[]
       const { model, priceVersion } = group;
       return {
         tokenKind,
-        description: `${name}: ${TOKEN_NAMES[tokenKind]}`,
+        description: `${name}: ${is_surcharge ? 'adapter surcharge on ' : ''}${TOKEN_NAMES[tokenKind]}`,
         cost,
         columns: {
           ...consumedTokens(tokens),

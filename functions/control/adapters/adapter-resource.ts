@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { type Adapter, AdapterState } from '../../../shared/deployments/adapter.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { type Price, priceAt } from '../../../shared/prices/price.ts';
+import { figuresOf, PriceFigures } from '../../../shared/prices/price-version.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { UserRole } from '../access/actor.ts';
 import { ReasonResource, reasonOf } from '../deployments/deployment-resource.ts';
@@ -37,6 +39,9 @@ export const AdapterResource = z.object({
   reason: ReasonResource.nullable().meta({ description: 'Why it failed.' }),
   rank: z.int().nullable().meta({ description: 'Its highest rank; null: its files are not checked, or can’t be used.' }),
   bytes: z.int().nullable().meta({ description: 'The size of its copy, which is what is loaded.' }),
+  surcharge: PriceFigures.nullable().meta({
+    description: 'What its tokens cost now, on top of the GPU time of its deployment; null: nothing.',
+  }),
   created_at: z.int().meta({ description: 'Unix time in seconds.' }),
   created_by: z.string(),
 });
@@ -45,11 +50,23 @@ export type AdapterResource = z.infer<typeof AdapterResource>;
 /** All adapters of a deployment. */
 export const AdapterList = z.object({ object: z.literal('list'), data: z.array(AdapterResource) });
 
+/** The reader of an adapter, the time, and the surcharges on the tokens of all adapters. */
+export interface AdapterView {
+  role: UserRole;
+  surcharges: readonly Price[];
+  nowMs: number;
+}
+
+const surchargeAt = (surcharges: readonly Price[], nowMs: number): PriceFigures | null => {
+  const price = priceAt(surcharges, nowMs);
+  return price ? figuresOf(price) : null;
+};
+
 /** Converts an adapter to the wire. */
 export const toAdapterResource = (
   { id: deployment }: Pick<Deployment, 'id'>,
   { id, name, source, state, reason, packed, created_at, created_by }: Adapter,
-  role: UserRole,
+  { role, surcharges, nowMs }: AdapterView,
 ): AdapterResource => ({
   object: 'adapter',
   id,
@@ -60,6 +77,7 @@ export const toAdapterResource = (
   reason: reasonOf(reason, role),
   rank: packed?.rank ?? null,
   bytes: packed?.bytes ?? null,
+  surcharge: surchargeAt(surcharges, nowMs),
   created_at: Math.floor(created_at / SECOND_MS),
   created_by,
 });

@@ -9,7 +9,7 @@ import { WrongState } from '../deployments/errors.ts';
 import { visibleDeployment } from '../deployments/find-deployment.ts';
 import { ownFolder } from '../deployments/model-location.ts';
 import { wantedGeneration } from '../deployments/rollout.ts';
-import { type AdapterResource, type NewAdapter, toAdapterResource } from './adapter-resource.ts';
+import { type AdapterResource, type AdapterView, type NewAdapter, toAdapterResource } from './adapter-resource.ts';
 
 class TooManyAdapters extends Conflict {
   constructor() {
@@ -34,6 +34,12 @@ const checkRoom = (deployment: Deployment): void => {
     );
   if ((deployment.adapters ?? []).length >= MAX_ADAPTERS) throw new TooManyAdapters();
 };
+
+const viewOf = async ({ catalogue }: CreateDependencies, { role, origin: { nowMs } }: Actor): Promise<AdapterView> => ({
+  role,
+  nowMs,
+  surcharges: (await catalogue.adapterPrices()).prices,
+});
 
 /**
  * Adds an adapter to a deployment. The function `deployments` checks its files, copies them and loads the copy.
@@ -78,13 +84,14 @@ export const addAdapter = async (
       writes: (before) => [deps.deployments.toTakeName(before, added), deps.models.toCheckAbsent(organization, name)],
     },
   );
-  return toAdapterResource({ id: deploymentId }, adapter, actor.role);
+  return toAdapterResource({ id: deploymentId }, adapter, await viewOf(deps, actor));
 };
 
 /** All adapters of a deployment, oldest first. @throws 404 */
 export const listAdapters = async (deps: CreateDependencies, actor: Actor, deploymentId: string) => {
   const deployment = await visibleDeployment(deps, actor, deploymentId);
-  const data = (deployment.adapters ?? []).map((adapter) => toAdapterResource(deployment, adapter, actor.role));
+  const view = await viewOf(deps, actor);
+  const data = (deployment.adapters ?? []).map((adapter) => toAdapterResource(deployment, adapter, view));
   return { object: 'list' as const, data };
 };
 
@@ -95,7 +102,7 @@ export const retrieveAdapter = async (
   { id, adapter }: { id: string; adapter: string },
 ): Promise<AdapterResource> => {
   const deployment = await visibleDeployment(deps, actor, id);
-  return toAdapterResource(deployment, adapterOf(deployment, adapter), actor.role);
+  return toAdapterResource(deployment, adapterOf(deployment, adapter), await viewOf(deps, actor));
 };
 
 /** Deletes an adapter: it gets no requests, and is removed from AWS. @throws 404 */
@@ -121,5 +128,5 @@ export const deleteAdapter = async (
       },
     },
   );
-  return toAdapterResource({ id }, deleted as Adapter, actor.role);
+  return toAdapterResource({ id }, deleted as Adapter, await viewOf(deps, actor));
 };

@@ -75,7 +75,8 @@ const costFigures = (sums: EconomicsSums, nanos: bigint | null): Pick<Figures, '
 
 /**
  * Computes the figures of a row from its sums.
- * @param isOwner the owner of the deployments sees them: their cost is what they are charged, and they have no revenue
+ * @param isOwner the owner of the deployments sees them: their cost is what they are charged for GPU time and
+ * their own tokens, and they have no revenue
  * @param listPrice absent: nothing is compared
  */
 export const figuresOf = (
@@ -84,7 +85,7 @@ export const figuresOf = (
 ): Figures => {
   const { seconds, awakeSeconds, soldNanos, chargeNanos, promptTokens, completionTokens } = sums;
   const missing = missingOf(sums, isOwner);
-  const known = isOwner ? chargeNanos : sums.costNanos;
+  const known = isOwner ? chargeNanos + soldNanos : sums.costNanos;
   const nanos = missing.length === 0 ? known : null;
   const tokens = promptTokens + completionTokens;
   const listNanos = listPrice && costNanosOf(listPrice, sums);

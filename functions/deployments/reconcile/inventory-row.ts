@@ -5,6 +5,7 @@ import { openShadow } from '../../../shared/deployments/shadow.ts';
 import { SERVING } from '../../../shared/deployments/state.ts';
 import { idLike } from '../../../shared/ids/id.ts';
 import type { Model, ModelShadow, Target } from '../../../shared/models/model.ts';
+import { type Price, priceAt } from '../../../shared/prices/price.ts';
 import { isServingShadow } from './follow-shadow.ts';
 import { trafficOf } from './generations.ts';
 
@@ -22,8 +23,22 @@ const targetsOf = (installation: string, deployment: Deployment): [Target, ...Ta
   return [target(first), ...others.map(target)];
 };
 
-/** The generations that have loaded an adapter and get requests, with their shares. */
-export type AdapterTraffic = (adapterId: string) => ReturnType<typeof trafficOf>;
+/** The rows of adapters depend on more than their deployment. */
+export interface AdapterFacts {
+  /** The generations that have loaded an adapter and get requests, with their shares. */
+  trafficOf: (adapterId: string) => ReturnType<typeof trafficOf>;
+  /** The surcharges on the tokens of all adapters. */
+  surcharges: readonly Price[];
+}
+
+// Free until a surcharge takes effect. A surcharge that was in force earlier applies from the beginning.
+const adapterPricesOf = ({ id, created_at }: Adapter, surcharges: readonly Price[]): Price[] => {
+  const first = priceAt(surcharges, created_at);
+  const later = surcharges.filter(({ effective_at }) => effective_at > created_at);
+  const freeFrom = first ? Math.max(0, first.effective_at - 1) : created_at;
+  const free = { version: idLike('price', id), effective_at: freeFrom, prompt_nanos: 0, completion_nanos: 0 };
+  return [free, ...(first ? [first] : []), ...later];
+};
 
 /**
  * The inventory's row of an adapter, in the pool of its deployment's organization: its deployment is woken by it and
@@ -32,11 +47,12 @@ export type AdapterTraffic = (adapterId: string) => ReturnType<typeof trafficOf>
 export const adapterModelOf = (
   installation: string,
   deployment: Deployment,
-  { id, name, created_at }: Adapter,
-  traffic: AdapterTraffic,
+  adapter: Adapter,
+  { trafficOf: trafficOfAdapter, surcharges }: AdapterFacts,
 ): Omit<Model, 'version'> => {
+  const { id, name, created_at } = adapter;
   const base = modelOf(installation, deployment);
-  const loaded = traffic(id);
+  const loaded = trafficOfAdapter(id);
   const [first = { generation: deployment.generations[0], percent: 1 }, ...others] = loaded;
   const target = ({ generation, percent }: typeof first): Target => {
     const endpoint = awsNameOf(installation, deployment.id, generation?.number ?? 1);
@@ -49,7 +65,7 @@ export const adapterModelOf = (
     created: Math.floor(created_at / MS_PER_SECOND),
     targets: [target(first), ...others.map(target)],
     deployment: { id: deployment.id, is_ready: base.deployment?.is_ready === true && loaded.length > 0 },
-    prices: [{ version: idLike('price', id), effective_at: created_at, prompt_nanos: 0, completion_nanos: 0 }],
+    prices: adapterPricesOf(adapter, surcharges),
   };
 };
 

@@ -4,7 +4,7 @@ import { isServed } from '../../../shared/deployments/adapter.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { type AdapterTraffic, adapterModelOf, modelOf, routingOf } from './inventory-row.ts';
+import { type AdapterFacts, adapterModelOf, modelOf, routingOf } from './inventory-row.ts';
 
 type ModelRows = Pick<ModelStore, 'get' | 'toCreate' | 'toReplace' | 'toDelete' | 'toRetire' | 'retiredPrices'>;
 
@@ -39,38 +39,52 @@ export const namesInUse = ({ id }: Deployment, { adapters }: Pick<InventoryRows,
 
 const isEqual = (one: Model, other: Model): boolean => isDeepStrictEqual(Model.parse(one), Model.parse(other));
 
+// The surcharges of an adapter stay, because usage events refer to them. Its free price doesn't.
+const toDeleteAdapter = async (models: ModelRows, organization: string, row: Model): Promise<Write[]> => {
+  const deletion = models.toDelete(organization, row);
+  const surcharges = row.prices.filter(({ is_surcharge }) => is_surcharge);
+  if (surcharges.length === 0) return [deletion];
+  const retired = await models.retiredPrices(organization, row.name);
+  const added = surcharges.filter(({ version }) => !retired.some((price) => price.version === version));
+  return added.length === 0 ? [deletion] : [deletion, models.toRetire(organization, row.name, [...retired, ...added])];
+};
+
+const toDeleteAdapters = async (models: ModelRows, organization: string, rows: readonly Model[]): Promise<Write[]> =>
+  (await Promise.all(rows.map((row) => toDeleteAdapter(models, organization, row)))).flat();
+
 // Adapters that aren't served have no row.
-const toUpdateAdapters = (
+const toUpdateAdapters = async (
   models: ModelRows,
   installation: string,
   next: Deployment,
   { adapters: rows }: InventoryRows,
-  traffic: AdapterTraffic,
-): Write[] => {
+  facts: AdapterFacts,
+): Promise<Write[]> => {
   const served = (next.adapters ?? []).filter(isServed);
   const ofOthers = namesInUse(next, { adapters: rows });
   const changes = served.flatMap((adapter): Write[] => {
     const row = rows.get(adapter.name);
     if (ofOthers.includes(adapter.name)) return [];
-    const wanted = Model.parse({ ...adapterModelOf(installation, next, adapter, traffic), version: row?.version ?? 1 });
+    const wanted = Model.parse({ ...adapterModelOf(installation, next, adapter, facts), version: row?.version ?? 1 });
     if (!row) return [models.toCreate(next.organization, wanted)];
     return isEqual(wanted, row) ? [] : [models.toReplace(next.organization, wanted)];
   });
   const names = new Set([...ofOthers, ...served.map(({ name }) => name)]);
-  return [...changes, ...[...rows.values()].filter(({ name }) => !names.has(name)).map((row) => models.toDelete(next.organization, row))];
+  const unserved = [...rows.values()].filter(({ name }) => !names.has(name));
+  return [...changes, ...(await toDeleteAdapters(models, next.organization, unserved))];
 };
 
 /** The writes that update the inventory to match a deployment; none if it matches. */
-export const toUpdateInventory = (
+export const toUpdateInventory = async (
   models: ModelRows,
   installation: string,
   next: Deployment,
   rows: InventoryRows,
-  traffic: AdapterTraffic,
-): Write[] => {
+  facts: AdapterFacts,
+): Promise<Write[]> => {
   const { own, shared } = rows;
   const { organization, id } = next;
-  const writes = toUpdateAdapters(models, installation, next, rows, traffic);
+  const writes = await toUpdateAdapters(models, installation, next, rows, facts);
   const isShared = shared?.deployment?.id === id;
   if (isShared) {
     const changed = { ...shared, ...routingOf(installation, next) };
@@ -84,8 +98,8 @@ export const toUpdateInventory = (
 };
 
 /**
- * The writes that remove a deleted deployment from the inventory. The prices of the shared model stay, because usage
- * events refer to them.
+ * The writes that remove a deleted deployment from the inventory. The prices of the shared model and the surcharges of
+ * adapters stay, because usage events refer to them.
  */
 export const toRemoveFromInventory = async (
   models: ModelRows,
@@ -93,8 +107,9 @@ export const toRemoveFromInventory = async (
   { own, shared, adapters }: InventoryRows,
 ): Promise<Write[]> => {
   const { organization, id } = next;
-  const rows = [own, ...adapters.values()].filter((row) => row?.deployment?.id === id) as Model[];
-  const writes = rows.map((row) => models.toDelete(organization, row));
+  const isOwn = (row: Model | undefined): row is Model => row?.deployment?.id === id;
+  const ofAdapters = await toDeleteAdapters(models, organization, [...adapters.values()].filter(isOwn));
+  const writes = [...(isOwn(own) ? [models.toDelete(organization, own)] : []), ...ofAdapters];
   if (shared?.deployment?.id !== id) return writes;
   const retired = await models.retiredPrices(SERVERLESS_POOL, shared.name);
   return [

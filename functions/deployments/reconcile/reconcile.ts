@@ -13,6 +13,7 @@ import { logError, logInfo } from '../../../shared/logging/log.ts';
 import { ModelExists } from '../../../shared/models/errors.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
+import type { Price } from '../../../shared/prices/price.ts';
 import { isRetryable } from '../aws/errors.ts';
 import { MeteringFailed, type MeterPass } from '../gpu-time/gpu-time.ts';
 import { reasonFor } from '../reasons.ts';
@@ -36,6 +37,8 @@ export interface ReconcileDependencies extends Omit<ScheduleDependencies, 'deplo
   audit: AuditStore;
   outbox: Outbox;
   aws: Omit<AwsReader, 'installation'> & AwsWriter;
+  /** The surcharges on the tokens of all adapters. */
+  adapterPrices: () => Promise<readonly Price[]>;
   meterPass: MeterPass;
   /** Repeats an attempt while requests use the credit that it is about to take. `canDraw` is false for the last one. */
   repeatForCredit: <Result>(attempt: (canDraw: boolean) => Promise<Result>) => Promise<Result>;
@@ -91,6 +94,7 @@ interface PlannedPass extends Plan {
   before: Deployment;
   observed: Observed;
   rows: InventoryRows;
+  surcharges: readonly Price[];
   writes: readonly Write[];
 }
 
@@ -99,28 +103,30 @@ interface Snapshot {
   schedule: AppliedSchedule;
   observed: Observed;
   rows: InventoryRows;
+  surcharges: readonly Price[];
   use: Use;
   isShadowUsedUp: boolean;
   nowMs: number;
 }
 
 const takeSnapshot = async (deps: ReconcileDependencies, found: Deployment): Promise<Snapshot> => {
-  const { aws, models } = deps;
+  const { aws, models, adapterPrices } = deps;
   const schedule = await applySchedule(deps, found);
   const { stored: before } = schedule;
-  const [observed, rows, isShadowUsedUp] = await Promise.all([
+  const [observed, rows, surcharges, isShadowUsedUp] = await Promise.all([
     observe({ ...aws, installation: aws.installation.name }, before),
     readInventory(models, before),
+    before.adapters ? adapterPrices() : [],
     readShadow(deps, before),
   ]);
   const nowMs = deps.now();
-  return { before, schedule, observed, rows, nowMs, isShadowUsedUp, use: await readUse(deps, schedule, nowMs) };
+  return { before, schedule, observed, rows, surcharges, nowMs, isShadowUsedUp, use: await readUse(deps, schedule, nowMs) };
 };
 
 // Without credit, the deployment is stopped until its owner starts it again.
 const meterAndPlan = async (
   meterPass: MeterPass,
-  { before, schedule, observed, rows, use, isShadowUsedUp, nowMs }: Snapshot,
+  { before, schedule, observed, rows, surcharges, use, isShadowUsedUp, nowMs }: Snapshot,
   canDraw: boolean,
 ): Promise<PlannedPass> => {
   const running = runningInstances(before, observed);
@@ -134,7 +140,7 @@ const meterAndPlan = async (
   };
   const names = { isNameInUse: isNameInUse(before, rows), namesInUse: namesInUse(before, rows) };
   const input = { observed, use, ...names, isCreditLow: warning !== undefined, isShadowUsedUp, nowMs };
-  return { before, observed, rows, writes, ...planPass(metered, input) };
+  return { before, observed, rows, surcharges, writes, ...planPass(metered, input) };
 };
 
 // A stop without credit is the system's decision, so it is recorded in the owner's audit log.
@@ -155,11 +161,14 @@ const write = (deps: ReconcileDependencies, { before, next }: PlannedPass, write
 // One transaction: the row with its lock, GPU time, the inventory, and the notification of a new state.
 const store = async (deps: ReconcileDependencies, pass: PlannedPass): Promise<Deployment> => {
   const { deployments, models, aws, outbox } = deps;
-  const { before, next, observed, rows, writes } = pass;
+  const { before, next, observed, rows, surcharges, writes } = pass;
   const isDeleted = next.state === 'deleted';
   const inventory = isDeleted
     ? await toRemoveFromInventory(models, next, rows)
-    : toUpdateInventory(models, aws.installation.name, next, rows, (id) => adapterTraffic(next, observed, id));
+    : await toUpdateInventory(models, aws.installation.name, next, rows, {
+        trafficOf: (id) => adapterTraffic(next, observed, id),
+        surcharges,
+      });
   const gone = (before.adapters ?? []).filter(({ id }) => !next.adapters?.some((other) => other.id === id));
   const cleared = [...(isDeleted ? deployments.toClear(next) : []), ...gone.map((adapter) => deployments.toFreeName(next, adapter))];
   if (isDeepStrictEqual(before, next) && inventory.length === 0 && writes.length === 0) return next;

@@ -14,6 +14,7 @@ import { ASLEEP, isTransitional } from '../../../shared/deployments/state.ts';
 import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { createModelStore } from '../../../shared/models/model-store.ts';
+import type { Price } from '../../../shared/prices/price.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
 import type { CallFate } from '../../support/emulators/sagemaker-control-plane.ts';
@@ -234,6 +235,11 @@ const anyOrder = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
 const MAX_PASSES = 60;
 
 // The linear congruential generator of Numerical Recipes.
+const surchargeFrom = (effective_at: number, number: number): Price => ({
+  ...{ version: `price_${number}`, effective_at, is_surcharge: true },
+  ...{ prompt_nanos: number, completion_nanos: number },
+});
+
 const randomFrom = (seed: number) => {
   let state = seed >>> 0;
   return (): number => {
@@ -490,6 +496,9 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
       case 'add_adapter': {
         const { wanted, adapters = [] } = await world.read();
         if (wanted === 'deleted' || adapters.length >= MAX_ADAPTERS) return;
+        // An admin changes the surcharge at the same time.
+        const isPriced = world.surcharges.at(-1)?.effective_at === plane.now();
+        if (command.isUsable && !isPriced) world.surcharges.push(surchargeFrom(plane.now(), world.surcharges.length + 1));
         await world.addAdapter(`adapter-${++adaptersAdded}`, command.isUsable ? undefined : UNUSABLE_SOURCE).catch(unlessOvertaken);
         return;
       }

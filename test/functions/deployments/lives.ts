@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { adapterNameOf, archiveKeyOf, awsNameOf } from '../../../shared/deployments/names.ts';
 import { openShadow } from '../../../shared/deployments/shadow.ts';
+import type { Price } from '../../../shared/prices/price.ts';
 import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
 import type { CallFate } from '../../support/emulators/sagemaker-control-plane.ts';
@@ -67,14 +68,42 @@ const checkAdapters = async (world: World, row: Deployment, added: number, mayFa
     if (!mayFail) expect(source).toBe(UNUSABLE_SOURCE);
   }
   expect([...world.archives].sort()).toEqual(served.map((adapter) => archiveKeyOf(organization, id, adapter.id)).sort());
-  const names = Array.from({ length: added }, (_, i) => `adapter-${i + 1}`);
-  for (const name of names) {
+  for (const name of adapterNames(added)) {
     const adapter = adapters.find((each) => each.name === name);
     expect(await world.store.idOf(organization, name)).toBe(adapter && id);
     const isServed = adapter !== undefined && adapter.state !== 'failed';
     const isReady = state === 'in_service' && adapter?.state === 'ready';
-    expect((await world.dependencies.models.get(organization, name))?.deployment).toEqual(isServed ? { id, is_ready: isReady } : undefined);
+    const model = await world.dependencies.models.get(organization, name);
+    expect(model?.deployment).toEqual(isServed ? { id, is_ready: isReady } : undefined);
+    if (!isServed || !['in_service', 'scaled_to_zero'].includes(state)) continue;
+    const isLater = ({ effective_at }: Price): boolean => effective_at > adapter.created_at;
+    const inForce = world.surcharges.findLast((price) => !isLater(price));
+    expect(model?.prices.slice(1)).toEqual([...(inForce ? [inForce] : []), ...world.surcharges.filter(isLater)]);
   }
+};
+
+const adapterNames = (added: number): string[] => Array.from({ length: added }, (_, i) => `adapter-${i + 1}`);
+
+// Usage events refer to the surcharges of an adapter's row, so they can be looked up for ever.
+const createCharged = ({ dependencies: { models }, organization }: World) => {
+  const charged = new Map<string, Set<string>>();
+  const surchargesOf = (prices: readonly Price[] = []): string[] => prices.flatMap((price) => (price.is_surcharge ? [price.version] : []));
+  return {
+    note: async (added: number): Promise<void> => {
+      for (const name of adapterNames(added)) {
+        const versions = surchargesOf((await models.get(organization, name))?.prices);
+        charged.set(name, new Set([...(charged.get(name) ?? []), ...versions]));
+      }
+    },
+    check: async (): Promise<void> => {
+      for (const [name, versions] of charged) {
+        const retired = surchargesOf(await models.retiredPrices(organization, name));
+        expect(retired.toSorted()).toEqual([...new Set(retired)].sort());
+        const known = [...surchargesOf((await models.get(organization, name))?.prices), ...retired];
+        expect(known).toEqual(expect.arrayContaining([...versions]));
+      }
+    },
+  };
 };
 
 // A generation that went to sleep before it loaded an adapter loads it when it wakes.
@@ -108,8 +137,13 @@ const live = async (database: TestDatabase, commands: readonly Command[]): Promi
     meter: running.length > 0 || meter ? { until: 0, running: [...running], held_nanos: 0n } : undefined,
     writes: [],
   });
-  for (const command of commands) await life.apply(command);
+  const charged = createCharged(world);
+  for (const command of commands) {
+    if (command.kind === 'delete_adapter' || command.kind === 'want') await charged.note(life.adaptersAdded());
+    await life.apply(command);
+  }
   const row = await life.settle();
+  await charged.check();
 
   expect(SETTLED[row.wanted]).toContain(row.state);
   checkExisting(world, row);

@@ -17,6 +17,7 @@ import type { Deployment, RunningInstances, Start } from '../../../shared/deploy
 import { createShadowStore } from '../../../shared/deployments/shadow-store.ts';
 import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS, timeOfId } from '../../../shared/ids/id.ts';
 import { createOutbox } from '../../../shared/notifications/outbox.ts';
+import type { Price } from '../../../shared/prices/price.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
 import { createControlPlane } from '../../support/emulators/sagemaker-control-plane.ts';
@@ -90,6 +91,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
   const meteredInstances: (readonly RunningInstances[])[] = [];
   /** The organizations whose alerts were evaluated. */
   const alerted: string[] = [];
+  const surcharges: Price[] = [];
   let adaptersAdded = 0;
   const starts: { instanceType: string; start: Start }[] = [];
   /** When messages are due, by deduplication id. */
@@ -116,6 +118,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
       hasTime: () => true,
     },
     repeatForCredit: (attempt) => attempt(true),
+    adapterPrices: async () => surcharges,
     evaluateAlerts: async (organization) => void alerted.push(organization),
     meterPass: async ({ deployment, running }) => {
       meteredInstances.push(running);
@@ -165,6 +168,8 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     /** The instances that were metered by each pass. */
     meteredInstances,
     starts,
+    /** The surcharges on the tokens of adapters; a test can add some. */
+    surcharges,
     messages,
     read,
     pass,

@@ -33,6 +33,7 @@ export const ACTIONS_WITH_TEXTS = [
 
 /** The changes in which customers write nothing but names, ids and numbers, and those of the platform. */
 export const ACTIONS_WITHOUT_TEXTS = [
+  'adapter_price.added',
   'identity_provider.domain_verified',
   'api_key.revoked',
   'api_key.rotated',

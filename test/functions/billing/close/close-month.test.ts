@@ -4,6 +4,7 @@ import type { Invoice, InvoiceLine } from '../../../../shared/billing/invoice.ts
 import type { Database } from '../../../../shared/database/database.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import { costNanos } from '../../../../shared/prices/price.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { startBillingFiles, type TestBillingFiles } from '../../../support/fixtures/billing-files.ts';
@@ -102,6 +103,27 @@ describe('the invoice of a month', () => {
     const [difference, line] = (await invoiceOf()).lines;
     expect(line).toMatchObject({ kind: 'gpu_time', deployment, deployment_name: 'assistant', quantity: 250n, unit: 'second' });
     expect([line?.amount_nanos, difference?.kind, difference?.amount_nanos]).toEqual([97_916_667n, 'metering_difference', -1n]);
+  });
+
+  test('says which lines are the surcharge of an adapter, also after it was deleted', async () => {
+    const surcharge = {
+      version: 'price_s',
+      effective_at: 0,
+      prompt_nanos: 10_000_001,
+      completion_nanos: 40_000_003,
+      is_surcharge: true as const,
+    };
+    await transact(database.database, [database.models.toRetire(organization, 'legal', [surcharge])]);
+    const cost_nanos = costNanos(surcharge, { promptTokens: 100, completionTokens: 10 });
+    for (const day of ['2026-10-02', '2026-10-03'])
+      await usage(day, { model: 'legal', price_version: 'price_s', user_id: 'u', cost_nanos });
+    await close();
+    const { lines } = await invoiceOf();
+    expect(lines.filter(({ model }) => model === 'legal').map(({ description, amount_nanos }) => [description, amount_nanos])).toEqual([
+      ['legal, adapter surcharge on prompt tokens', 2_000n],
+      ['legal, adapter surcharge on completion tokens', 800n],
+    ]);
+    expect(2n * cost_nanos).toBe(2_800n);
   });
 
   test('takes off what was paid from prepaid credit', async () => {

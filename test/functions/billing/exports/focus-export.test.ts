@@ -256,6 +256,29 @@ describe('a FOCUS export', () => {
     expect(billedSum(rows)).toBe(amountOf(dollarsOf(2n * 320_001_805n)));
   });
 
+  test('says which rows are the surcharge of an adapter', async () => {
+    const { organization, keys, export: exported } = await setUp();
+    const [key = ''] = keys;
+    const surcharge = { ...PRICE, version: 'price_s', is_surcharge: true as const };
+    await transact(db.database, [db.models.toRetire(organization, 'legal', [surcharge])]);
+    const of = {
+      org_id: organization,
+      model: 'legal',
+      price_version: 'price_s',
+      prompt_tokens: 2_000,
+      cached_tokens: 0,
+      completion_tokens: 3,
+    };
+    const cost_nanos = costNanos(surcharge, { promptTokens: 2_000, completionTokens: 3 });
+    await exporting.store([eventAt(key, '2026-10-02T10:00:00Z', 1, { ...of, cost_nanos })]);
+    const rows = checkCostAndUsage(await exported());
+    expect(rows.map(({ ChargeDescription }) => ChargeDescription).slice(0, 2)).toEqual([
+      'legal: adapter surcharge on prompt tokens',
+      'legal: adapter surcharge on completion tokens',
+    ]);
+    expect(billedSum(rows)).toBe(amountOf(dollarsOf(cost_nanos)));
+  });
+
   test('has rows of their own for the projects that a key had, which add up to the same', async () => {
     const { organization, keys, export: exported } = await setUp();
     const [key = ''] = keys;

@@ -46,7 +46,8 @@ test('an admin sees the platform’s cost, the revenue of tokens and GPU time, a
 
 test('an owner sees what it pays as the cost, and neither revenue nor margin nor the platform’s cost', () => {
   const figures = figuresOf(DAY, OWNER);
-  expect(figures).toMatchObject({ cost: '5', known_cost: '5', revenue: null, margin: null });
+  // Five dollars for GPU time, and two for its own tokens.
+  expect(figures).toMatchObject({ cost: '7', known_cost: '7', revenue: null, margin: null });
   expect(figures.break_even_tokens_per_second.at_sold_price).toBeNull();
 });
 
@@ -66,7 +67,7 @@ test('an instance type without a cost makes the cost null and never 0, and says 
   const figures = figuresOf({ ...DAY, costNanos: 1_000_000_000n, uncostedSeconds: 1n }, ADMIN);
   expect(figures).toMatchObject({ cost: null, known_cost: '1', cost_missing: ['no_cost_price'], margin: null, attribution: null });
   expect(figures.cost_per_million).toEqual({ tokens: null, prompt: null, completion: null });
-  expect(figuresOf({ ...DAY, uncostedSeconds: 1n }, OWNER).cost).toBe('5');
+  expect(figuresOf({ ...DAY, uncostedSeconds: 1n, soldNanos: 0n }, OWNER).cost).toBe('5');
 });
 
 test('tokens that no deployment served have no known cost', () => {

@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  AdapterPrice,
+  type AdapterPriceDependencies,
+  addAdapterPrice,
+  listAdapterPrices,
+} from '../../../../functions/control/prices/adapter-prices.ts';
 import { addPrice, listPrices, type PriceRouteDependencies, previewPrice } from '../../../../functions/control/prices/add-price.ts';
 import { NewPrice, PriceList, PricePreview, PriceResource } from '../../../../functions/control/prices/price-resource.ts';
 import { PriceSheet, priceSheet } from '../../../../functions/control/prices/price-sheet.ts';
-import type { Model } from '../../../../shared/models/model.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
+import { createCatalogueStore } from '../../../../shared/deployments/catalogue-store.ts';
+import { MAX_PRICES, type Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
-import { priceAt } from '../../../../shared/prices/price.ts';
+import { type Price, priceAt } from '../../../../shared/prices/price.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { actorOf, type Managed, manage, NOW_SECONDS } from '../../../support/fixtures/managed-models.ts';
 
@@ -157,5 +165,55 @@ describe('previewPrice', () => {
     await expect(preview(name, { effective_at })).rejects.toMatchObject({ status: 409, code: 'price_exists' });
     await expect(preview(name, { effective_at: NOW_SECONDS - 3_600 })).rejects.toMatchObject({ status: 400, param: 'effective_at' });
     await expect(preview('no-such-model')).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('a surcharge on the tokens of adapters', () => {
+  const perMillionTokens = { prompt: '0.01', cached_prompt: '0.001', completion: '0.04' };
+  const depsOf = (): AdapterPriceDependencies => ({
+    database: database.database,
+    audit: managed.deps.audit,
+    catalogue: createCatalogueStore(createRecordTable(database.database, database.tables.Deployments as string)),
+  });
+
+  test('is none at first, and is listed once it is added, newest first', async () => {
+    const deps = depsOf();
+    expect(await listAdapterPrices(deps)).toEqual({ object: 'list', data: [] });
+    const first = await addAdapterPrice(deps, later, { per_million: perMillionTokens });
+    expect(AdapterPrice.parse(first)).toEqual(first);
+    expect(first).toMatchObject({ object: 'adapter_price', per_million: perMillionTokens, effective_at: NOW_SECONDS + 1 });
+    const second = await addAdapterPrice(deps, later, { effective_at: NOW_SECONDS + 60, per_million: perMillionTokens });
+    expect((await listAdapterPrices(deps)).data).toEqual([second, first]);
+    expect((await deps.catalogue.adapterPrices()).prices[0]).toEqual({
+      version: first.id,
+      effective_at: LATER_MS,
+      prompt_nanos: 10_000_000,
+      cached_prompt_nanos: 1_000_000,
+      completion_nanos: 40_000_000,
+      is_surcharge: true,
+    });
+  });
+
+  test.each([
+    [{ effective_at: NOW_SECONDS - 120 }, { status: 400, param: 'effective_at' }],
+    [{ effective_at: NOW_SECONDS + 60 }, { status: 409 }],
+  ])('is refused with %j', async (fields, error) => {
+    await expect(addAdapterPrice(depsOf(), later, { per_million: perMillionTokens, ...fields })).rejects.toMatchObject(error);
+  });
+
+  test('is refused if another one was added meanwhile, and beyond the most that models can have', async () => {
+    const deps = depsOf();
+    const before = await deps.catalogue.adapterPrices();
+    await addAdapterPrice(deps, later, { effective_at: NOW_SECONDS + 120, per_million: perMillionTokens });
+    const stale = { ...deps, catalogue: { ...deps.catalogue, adapterPrices: async () => before } };
+    const next = { effective_at: NOW_SECONDS + 180, per_million: perMillionTokens };
+    await expect(addAdapterPrice(stale, later, next)).rejects.toMatchObject({ status: 412 });
+    const prices = Array.from({ length: MAX_PRICES - 1 }, (_, i) => ({
+      ...(before.prices[0] as Price),
+      version: `price_${i}`,
+      effective_at: i,
+    }));
+    const full = { ...deps, catalogue: { ...deps.catalogue, adapterPrices: async () => ({ ...before, prices }) } };
+    await expect(addAdapterPrice(full, later, next)).rejects.toMatchObject({ status: 409, code: 'too_many_prices' });
   });
 });

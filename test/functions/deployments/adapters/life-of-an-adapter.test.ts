@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { isChangingAdapters } from '../../../../functions/deployments/reconcile/adapters.ts';
 import type { Adapter } from '../../../../shared/deployments/adapter.ts';
 import type { Deployment, Generation } from '../../../../shared/deployments/deployment.ts';
 import { inState } from '../../../../shared/deployments/deployment.ts';
 import { adapterNameOf, archiveKeyOf, awsNameOf } from '../../../../shared/deployments/names.ts';
+import { type Price, priceAt } from '../../../../shared/prices/price.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { newDeployment } from '../../../support/fixtures/deployments.ts';
@@ -237,4 +238,63 @@ test('is found and removed with its deployment even if the row has forgotten it'
   await world.run(5 * MINUTE_MS);
   expect((await world.read()).state).toBe('deleted');
   expect([componentsOf(world), [...world.archives]]).toEqual([[], []]);
+});
+
+describe('the surcharge on its tokens', () => {
+  const surcharge = (version: string, effective_at: number, prompt_nanos: number): Price => ({
+    version,
+    effective_at,
+    prompt_nanos,
+    completion_nanos: 2 * prompt_nanos,
+    is_surcharge: true,
+  });
+  const pricesOf = async (world: World): Promise<Price[]> => (await rowOf(world, 'legal'))?.prices ?? [];
+  const chargedAt = async (world: World, ms: number): Promise<number | undefined> => priceAt(await pricesOf(world), ms)?.prompt_nanos;
+
+  test('begins with its price version, also while the deployment sleeps, and the base stays free', async () => {
+    const world = await start({ scale_to_zero_after_seconds: 300 });
+    await world.addAdapter('legal');
+    await world.run(30 * MINUTE_MS);
+    expect((await world.read()).state).toBe('scaled_to_zero');
+    const [free] = await pricesOf(world);
+    expect(free).toMatchObject({ prompt_nanos: 0, completion_nanos: 0 });
+    const fromMs = world.plane.now() + 10 * MINUTE_MS;
+    world.surcharges.push(surcharge('price_1', fromMs, 1_000));
+    await world.run(MINUTE_MS);
+    expect(await pricesOf(world)).toEqual([free, world.surcharges[0]]);
+    expect([await chargedAt(world, fromMs - 1), await chargedAt(world, fromMs)]).toEqual([0, 1_000]);
+    expect((await world.model())?.prices).toEqual([expect.objectContaining({ prompt_nanos: 0, completion_nanos: 0 })]);
+  });
+
+  test('applies to a new adapter from its beginning if it was in force', async () => {
+    const world = await start();
+    world.surcharges.push(surcharge('price_0', 0, 7), surcharge('price_1', 1, 1_000));
+    await world.addAdapter('legal');
+    await world.run(2 * MINUTE_MS);
+    const [adapter] = await adaptersOf(world);
+    expect(await chargedAt(world, adapter?.created_at ?? 0)).toBe(1_000);
+    expect((await pricesOf(world)).map(({ version }) => version)).toEqual([expect.stringMatching(/^price_/), 'price_1']);
+  });
+
+  test('can still be looked up after the adapter, or its deployment, is deleted', async () => {
+    const world = await start();
+    world.surcharges.push(surcharge('price_1', 1, 1_000));
+    const id = await world.addAdapter('legal');
+    await world.addAdapter('medical');
+    await world.run(2 * MINUTE_MS);
+    await remove(world, id);
+    await world.run(3 * MINUTE_MS);
+    const retired = (name: string) => database.models.retiredPrices(world.organization, name);
+    expect([await rowOf(world, 'legal'), await retired('legal')]).toEqual([undefined, world.surcharges]);
+    // An adapter that gets the name keeps them, once each.
+    const next = await world.addAdapter('legal');
+    world.surcharges.push(surcharge('price_2', world.plane.now(), 2_000));
+    await world.run(2 * MINUTE_MS);
+    await remove(world, next);
+    await world.run(3 * MINUTE_MS);
+    expect(await retired('legal')).toEqual(world.surcharges);
+    await want(world, 'deleted');
+    await world.run(5 * MINUTE_MS);
+    expect(await retired('medical')).toEqual(world.surcharges);
+  });
 });

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
 import { countedNanosAt, type LimiterItem } from '../../../../shared/admission/item/limiter-item.ts';
+import { createDeployments } from '../../../../shared/models/deployments.ts';
+import { costNanos, type Price } from '../../../../shared/prices/price.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 import { answers, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/fixtures/pipeline.ts';
+import { sized } from '../../../support/sized.ts';
 
 let pipeline: TestPipeline;
 beforeAll(async () => {
@@ -151,5 +155,88 @@ describe('a request that exceeds the budget', () => {
     });
     expect(invocations).toBe(0);
     expect(await events()).toEqual([]);
+  });
+});
+
+describe('a request through an adapter with a surcharge', () => {
+  const FROM_MS = 1_800_000_000_000;
+  const USER = { 'x-user-id': '6f9619ff-8b86-4d01-b42d-00cf4fc964ff' };
+  const Surcharge = fc.record({ prompt_nanos: fc.nat(5_000_000), completion_nanos: fc.nat(9_000_000) });
+  const Request = fc.record({
+    // Around the millisecond in which the second surcharge begins.
+    offsetMs: fc.constantFrom(-2, -1, 0, 1, 2),
+    max_tokens: fc.integer({ min: 2, max: 50 }),
+    waits: fc.boolean(),
+  });
+  const Case = fc.record({
+    surcharges: fc.tuple(Surcharge, Surcharge),
+    budget: fc.integer({ min: 1, max: 20_000 }),
+    requests: fc.array(Request, { minLength: 1, maxLength: 8 }),
+  });
+  type Case = typeof Case extends fc.Arbitrary<infer Value> ? Value : never;
+
+  const publish = async (organization: string, surcharges: Case['surcharges']): Promise<[Price, Price]> => {
+    const [before, after] = surcharges;
+    const is_surcharge = true as const;
+    const prices: [Price, Price] = [
+      { version: 'before', effective_at: FROM_MS - 10, is_surcharge, ...before },
+      { version: 'after', effective_at: FROM_MS, is_surcharge, ...after },
+    ];
+    const free = { version: 'free', effective_at: 0, prompt_nanos: 0, completion_nanos: 0 };
+    await pipeline.database.models.put(organization, {
+      ...{ name: 'legal', status: 'published', created: 0, context_length: 1_000, max_output_tokens: 100, default_output_tokens: 50 },
+      targets: [{ endpoint: 'e', component: 'e-legal', container_model: 'e-legal' }],
+      prices: [free, ...prices],
+      deployment: { id: 'dep_1', is_ready: true },
+    });
+    return prices;
+  };
+
+  // The whole window and all tokens of the answer are held, as of a model without a tokenizer.
+  const holdOf = (price: Price, max_tokens: number): bigint => costNanos(price, { promptTokens: 1_000, completionTokens: max_tokens });
+
+  test('is held and charged at the price of its arrival, never beyond the budget, as a model of it says', async () => {
+    const property = fc.asyncProperty(Case, async ({ surcharges, budget, requests }) => {
+      const org = newId('organization');
+      const [before, after] = await publish(org, surcharges);
+      const gate = Promise.withResolvers<void>();
+      const begun: (() => void)[] = [];
+      const invoke: Invoke = async function* (invocation) {
+        const started = begun.shift();
+        started?.();
+        if (started) await gate.promise;
+        yield* answers(invocation);
+      };
+      const change = { host: { scope: 'on_demand' as const }, modelsOf: createDeployments(pipeline.database.models, Date.now) };
+      const limits = { org, scope: 'on_demand' as const, total_budget_nanos: BigInt(budget), tokens_per_minute: 1_000_000_000 };
+      const { eventOf, serveEvent, events, keyId } = await pipeline.setUp(invoke, change, limits);
+      const running: Promise<unknown>[] = [];
+      const charged: string[] = [];
+      let left = BigInt(budget);
+      for (const { offsetMs, max_tokens, waits } of requests) {
+        const price = offsetMs < 0 ? before : after;
+        const hold = holdOf(price, max_tokens);
+        const cost = costNanos(price, { promptTokens: 7, completionTokens: 2 });
+        const event = { ...eventOf({ model: 'legal', max_tokens }, USER), receivedAtMs: FROM_MS + offsetMs };
+        if (hold > left) {
+          await expect(serveEvent(event)).rejects.toMatchObject({ status: 429 });
+          continue;
+        }
+        charged.push(`${price.version} ${cost}`);
+        if (waits) {
+          const started = new Promise<void>((resolve) => begun.push(resolve));
+          running.push(serveEvent(event));
+          await started;
+        } else await serveEvent(event);
+        left -= waits ? hold : cost;
+      }
+      gate.resolve();
+      await Promise.all(running);
+      const stored = await events();
+      expect(stored.map(({ price_version, cost_nanos }) => `${price_version} ${cost_nanos}`).sort()).toEqual(charged.toSorted());
+      const sum = stored.reduce((total, { cost_nanos }) => total + cost_nanos, 0n);
+      expect([await spentBy(keyId), sum <= BigInt(budget)]).toEqual([sum, true]);
+    });
+    await fc.assert(property, { seed: 20_261_127, numRuns: sized(20, 1_000) });
   });
 });
