@@ -14,6 +14,7 @@ const LATER = { later_attribute: { written_by: 'a later release', list: [1] } };
 
 // The last release doesn't have them.
 const NEW_PATHS = [
+  '/v1/adapter-prices',
   '/v1/economics',
   '/v1/identity-providers',
   '/v1/lookup',

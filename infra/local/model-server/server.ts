@@ -13,6 +13,7 @@ import type { ContainerTokenizer } from './model/tokenizer.ts';
 import { answer, type Exchange, type ServingContext } from './replies/answering.ts';
 import { createBatch } from './replies/batch.ts';
 import { ControlChange, createControl } from './replies/control.ts';
+import { createRecordedRequests, type RecordedRequests } from './replies/recorded-requests.ts';
 import { sendBody } from './replies/reply.ts';
 import { ADAPTERS_PATH, createAdapters, withAdapter } from './requests/adapters.ts';
 import { BadRequest, NotFound, TooLarge, toErrorBody } from './requests/errors.ts';
@@ -56,16 +57,18 @@ const KEEP_ALIVE_MS = 310_000;
 
 /**
  * Creates a server, not yet listening, with SageMaker's container routes (`/ping`, `/invocations`), vLLM's chat and
- * text completions, embeddings, rerank, tokenization, and `/control`, where a test sets delays and faults.
+ * text completions, embeddings, rerank, tokenization, and `/control`, where a test sets delays and faults, and records
+ * the requests at `/control/requests`.
  * `/tei/embed`, `/tei/rerank` and, for both, `/tei` are what `/invocations` is in a container of Text Embeddings
  * Inference.
  */
 export const createContainer = (options: ContainerOptions): Server => {
-  const routes = createRoutes(options);
+  const recorded = createRecordedRequests();
+  const routes = createRoutes(options, recorded);
   return createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     // A client can disconnect between two writes; `answer` handles 'close'.
     response.on('error', () => {});
-    handle(routes, request, response).catch((error: unknown) => {
+    handle(routes, recorded, request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else if (!response.destroyed) sendError(response, error);
     });
@@ -81,7 +84,7 @@ const limitsOf = (options: ContainerOptions, adapters: ServingLimits['adapters']
   return { models, adapters, poolingModels: { embed: embeddingModelName, rerank: rerankModelName }, windowTokens };
 };
 
-const createRoutes = (options: ContainerOptions): Map<string, Route> => {
+const createRoutes = (options: ContainerOptions, recorded: RecordedRequests): Map<string, Route> => {
   const { model, vectors, tokenizer, windowTokens, tokenDelayMs, firstTokenDelayMs } = options;
   const control = createControl({
     token_delay_ms: tokenDelayMs,
@@ -115,7 +118,15 @@ const createRoutes = (options: ContainerOptions): Map<string, Route> => {
     ['GET /control', (_, response) => sendBody(response, 200, control.settings())],
     ['PUT /control', (body, response) => sendBody(response, 200, control.change(parseBody(ControlChange, body)))],
     ['DELETE /control', (_, response) => sendBody(response, 200, control.reset())],
+    ['GET /control/requests', (_, response) => sendBody(response, 200, recorded.list())],
+    ['PUT /control/requests', (_, response) => endAfter(response, recorded.begin)],
+    ['DELETE /control/requests', (_, response) => endAfter(response, recorded.end)],
   ]);
+};
+
+const endAfter = (response: ServerResponse, act: () => void): void => {
+  act();
+  response.writeHead(204).end();
 };
 
 const { createChatCompletion, createCompletion, createEmbeddings } = inferenceHostRoutes;
@@ -180,11 +191,18 @@ const replyToInvocation = (context: ServingContext, body: unknown, exchange: Exc
   throw new BadRequest(`Cannot find suitable handler for request. Expected one of: [${names}]`);
 };
 
-const handle = async (routes: ReadonlyMap<string, Route>, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+const handle = async (
+  routes: ReadonlyMap<string, Route>,
+  recorded: RecordedRequests,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
   const { pathname } = new URL(request.url ?? '/', 'http://container');
   const route = routes.get(`${request.method} ${pathname}`);
   if (!route) throw new NotFound('Not Found');
-  await route(withAdapter(request.headers, await readBody(request)), response);
+  const body = await readBody(request);
+  recorded.add({ path: pathname, headers: request.headers, body });
+  await route(withAdapter(request.headers, body), response);
 };
 
 // Reads even a body that is too large to its end, because a client that is still sending would miss the response.

@@ -55,6 +55,22 @@ describe('/control', () => {
     expect(performance.now() - start).toBeGreaterThanOrEqual(60 + 4 * 10 - 5);
   });
 
+  test('records requests as they arrive, from when it is told to until it is told to end', async () => {
+    const requests = `${container.url}/control/requests`;
+    const recorded = async () => (await fetch(requests)).json();
+    const body = JSON.stringify({ messages: question, max_tokens: 1, model: null });
+    const send = () =>
+      fetch(`${container.url}/invocations`, { method: 'POST', body, headers: { 'x-amzn-sagemaker-adapter-identifier': 'a' } });
+    await (await send()).arrayBuffer();
+    expect(await recorded()).toEqual([]);
+    await fetch(requests, { method: 'PUT' });
+    await (await send()).arrayBuffer();
+    const headers = expect.objectContaining({ 'x-amzn-sagemaker-adapter-identifier': 'a' });
+    expect(await recorded()).toEqual([{ path: '/invocations', headers, body }]);
+    await fetch(requests, { method: 'DELETE' });
+    expect(await recorded()).toEqual([]);
+  });
+
   test('omits usage', async () => {
     await control(container, { omit_usage: true });
     const chunks = chunksOf(await streamOf(container, STREAM));
