@@ -7,6 +7,7 @@ import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { type OpenIdIssuer, startOpenIdIssuer } from '../support/emulators/openid-issuer.ts';
 import { storeDeployment } from '../support/fixtures/deployments.ts';
 import { storeInvoice } from '../support/fixtures/invoices.ts';
+import { newId } from '../support/fixtures/new-id.ts';
 import { storeIdentityProvider } from '../support/fixtures/scim/store-identity-provider.ts';
 import { sized } from '../support/sized.ts';
 import { signedByAnother, unsigned, withClaims } from './forged-tokens.ts';
@@ -41,6 +42,8 @@ let organization: string;
 let owner: SignedIn;
 let member: SignedIn;
 let keyId: string;
+// Of that deployment.
+const ADAPTER = newId('adapter');
 let deploymentId: string;
 let invoiceId: string;
 let creditNoteId: string;
@@ -79,7 +82,16 @@ beforeAll(async () => {
   const ticket = { subject: 'Acme can’t log in', body: 'Since nine.' };
   ({ id: ticketId } = await control.done('POST', '/v1/tickets', { token: owner.token, body: ticket }));
   // Stopped, so that nothing starts it.
-  ({ id: deploymentId } = await storeDeployment(run, { organization, wanted: 'stopped', state: 'stopped' }));
+  const adapter = {
+    id: ADAPTER,
+    name: 'legal',
+    source: 's3://weights/legal/',
+    created_at: 1,
+    created_by: 'user_1',
+    state: 'ready',
+  } as const;
+  const fields = { wanted: 'stopped', state: 'stopped', adapters: [{ ...adapter, packed: { rank: 8, bytes: 1_000 } }] } as const;
+  ({ id: deploymentId } = await storeDeployment(run, { organization, ...fields, adapters: [...fields.adapters] }));
   ({ invoiceId, creditNoteId } = await storeInvoice(run, organization));
   ({ id: identityProviderId } = await storeIdentityProvider(run, { organization, domain: 'acme.example' }));
   const { id: other } = await control.createOrganization('Other');
@@ -131,7 +143,8 @@ const pathOf = ({ path, parameters = {} }: ControlOperation): string => {
     if (!id) throw new Error(`There is no resource for ${path}. Add one to \`resources\`.`);
     return encodeURIComponent(id());
   });
-  return withId.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name]?.example ?? ''));
+  const exampleOf = (name: string): string => (name === 'adapter' ? ADAPTER : (parameters[name]?.example ?? ''));
+  return withId.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(exampleOf(name)));
 };
 
 // As a page of the host sends them.

@@ -10,6 +10,8 @@ export interface Column<Row> {
   isNumeric?: boolean;
   /** True: short texts, which stay on one line. */
   isWhole?: boolean;
+  /** True: sentences, which are unreadable in a narrow column. */
+  isLong?: boolean;
 }
 
 interface TableProps<Row> {
@@ -54,7 +56,12 @@ export const Table = <Row,>({ label, columns, rows, keyOf }: TableProps<Row>) =>
           {rows.slice(first, end).map((row, i) => (
             <tr key={keyOf(row)} aria-rowindex={isCut ? first + i + 2 : undefined}>
               {columns.map((column) => (
-                <td key={column.title} data-align={alignOf(column)} data-whole={column.isWhole || undefined}>
+                <td
+                  key={column.title}
+                  data-align={alignOf(column)}
+                  data-whole={column.isWhole || undefined}
+                  data-long={column.isLong || undefined}
+                >
                   {column.render(row)}
                 </td>
               ))}

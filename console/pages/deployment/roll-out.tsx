@@ -60,6 +60,27 @@ const Fields = ({ draft, isText, onChange }: FieldsProps) => {
         hint="One NAME=value on each line."
         isCode
       />
+      {isText && (
+        <ShortFields>
+          <TextField
+            label={ROLLOUT_LABELS.adapterRank}
+            value={draft.adapterRank}
+            onChange={(adapterRank) => onChange({ adapterRank })}
+            fault={faults.adapterRank}
+            placeholder="16"
+            inputMode="numeric"
+            hint="Empty: it loads no adapters."
+          />
+          <TextField
+            label={ROLLOUT_LABELS.adaptersLoaded}
+            value={draft.adaptersLoaded}
+            onChange={(adaptersLoaded) => onChange({ adaptersLoaded })}
+            fault={faults.adaptersLoaded}
+            inputMode="numeric"
+            hint="Requests for others wait for a place."
+          />
+        </ShortFields>
+      )}
       <SelectField
         label={ROLLOUT_LABELS.traffic}
         value={draft.traffic}

@@ -15,6 +15,7 @@ import { StateChip } from '../deployments/state-chip.tsx';
 import { linesOfWindows } from '../deployments/windows.ts';
 import { taskFacts } from '../model/task-facts.tsx';
 import { playgroundPath } from '../playground/model-choice.ts';
+import { Adapters } from './adapters.tsx';
 import { Comparison } from './comparison.tsx';
 import { EditSettings } from './edit-settings.tsx';
 import { FirstRequest } from './first-request.tsx';
@@ -129,6 +130,7 @@ const DeploymentPage = ({ deployment }: { deployment: Deployment }) => {
       <Now deployment={deployment} />
       {canAnswer(deployment) && <FirstRequest deployment={deployment} />}
       <Generations deployment={deployment} />
+      {deployment.adapters && <Adapters deployment={deployment} />}
       {deployment.shadow && <Comparison deployment={deployment} />}
       <Section title="Settings" isCard actions={can(me, 'audit:read') && <ButtonLink to={auditPath}>Show who changed them</ButtonLink>}>
         <Facts facts={factsOf(deployment, me)} />

@@ -85,6 +85,10 @@ export type RolloutDraft = {
   accelerators: string;
   /** Lines of `NAME=value`. */
   environment: string;
+  /** Of the adapters that it can load; empty: it loads none. */
+  adapterRank: string;
+  /** How many adapters are loaded at the same time. */
+  adaptersLoaded: string;
   /** The share of requests that the new generation gets. */
   traffic: string;
 };
@@ -95,6 +99,8 @@ export const ROLLOUT_LABELS = {
   instanceTypes: 'Instance types',
   accelerators: 'Accelerators for each copy',
   environment: 'Variables of the runtime',
+  adapterRank: 'Highest rank of its adapters',
+  adaptersLoaded: 'Adapters loaded at once',
   traffic: 'Its share of the requests',
 } as const satisfies Record<keyof RolloutDraft, string>;
 
@@ -105,6 +111,8 @@ export const rolloutDraftOf = (deployment: Deployment): RolloutDraft => ({
   instanceTypes: deployment.instance_types.join(', '),
   accelerators: String(deployment.accelerators),
   environment: linesOf(deployment.environment),
+  adapterRank: String(deployment.adapters?.max_rank ?? ''),
+  adaptersLoaded: String(deployment.adapters?.max_loaded ?? 1),
   traffic: '100',
 });
 
@@ -113,11 +121,16 @@ export const rolloutFaults = (draft: RolloutDraft): Partial<Record<keyof Rollout
   ...(namesIn(draft.instanceTypes).length === 0 && { instanceTypes: 'Enter at least one instance type.' }),
   ...(!isCount(draft.accelerators) && { accelerators: 'Enter a whole number of at least 1.' }),
   ...(variablesIn(draft.environment) === undefined && { environment: 'Enter one NAME=value on each line.' }),
+  ...(draft.adapterRank !== '' && !isCount(draft.adapterRank) && { adapterRank: 'Enter a whole number of at least 1, or nothing.' }),
+  ...(!isCount(draft.adaptersLoaded) && { adaptersLoaded: 'Enter a whole number of at least 1.' }),
 });
 
 /** The share of a new generation that is compared with the old one before it answers anyone. */
 export const COMPARED = '0';
 const COMPARED_PERCENT = 10;
+
+const adaptersOf = ({ adapterRank, adaptersLoaded }: RolloutDraft): NonNullable<Update['adapters']> | null =>
+  adapterRank.trim() === '' ? null : { max_rank: Number(adapterRank), max_loaded: Number(adaptersLoaded) };
 
 /** The change that rolls out a new generation; undefined if it would run the same. */
 export const rolloutChange = (draft: RolloutDraft, deployment: Deployment): Update | undefined => {
@@ -129,6 +142,7 @@ export const rolloutChange = (draft: RolloutDraft, deployment: Deployment): Upda
     ...(differs('instanceTypes') && { instance_types: namesIn(draft.instanceTypes) }),
     ...(differs('accelerators') && { accelerators: Number(draft.accelerators) }),
     ...(differs('environment') && { environment: variablesIn(draft.environment) ?? {} }),
+    ...((differs('adapterRank') || (differs('adaptersLoaded') && draft.adapterRank !== '')) && { adapters: adaptersOf(draft) }),
   };
   if (Object.keys(change).length === 0) return undefined;
   const compared = draft.traffic === COMPARED && { shadow: { percent: COMPARED_PERCENT } };

@@ -268,6 +268,14 @@ describe('a deployment', () => {
       traffic_percent: 0,
       shadow: { percent: 10 },
     });
+    expect(rolloutChange({ ...opened, adaptersLoaded: '4' }, deployment)).toBeUndefined();
+    expect(rolloutChange({ ...opened, adapterRank: '16', adaptersLoaded: '4' }, deployment)).toMatchObject({
+      adapters: { max_rank: 16, max_loaded: 4 },
+    });
+    const loading = { ...deployment, adapters: { max_rank: 16, max_loaded: 4 } };
+    expect(rolloutChange(rolloutDraftOf(loading), loading)).toBeUndefined();
+    expect(rolloutChange({ ...rolloutDraftOf(loading), adapterRank: '' }, loading)).toMatchObject({ adapters: null });
+    expect(Object.keys(rolloutFaults({ ...opened, adapterRank: 'x', adaptersLoaded: '0' }))).toEqual(['adapterRank', 'adaptersLoaded']);
     expect(rolloutFaults({ ...opened, instanceTypes: ' , ', environment: 'half' })).toMatchObject({
       instanceTypes: expect.any(String),
       environment: expect.any(String),

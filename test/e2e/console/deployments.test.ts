@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { createBenchmarkStore } from '../../../shared/deployments/benchmark-store.ts';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { createShadowStore } from '../../../shared/deployments/shadow-store.ts';
 import { DAY_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
 import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 import { eventually } from '../../support/eventually.ts';
-import { storeDeployment } from '../../support/fixtures/deployments.ts';
+import { adapterFiles } from '../../support/fixtures/adapters/adapter-files.ts';
+import { newDeployment, storeDeployment } from '../../support/fixtures/deployments.ts';
 import { benchmarkCurve, keepCurve } from '../../support/fixtures/gpu-time/benchmark-curve.ts';
 import { officeDays, simulateLife, storeLife } from '../../support/fixtures/gpu-time/simulated-life.ts';
 
@@ -306,6 +308,55 @@ describe('deployments in the console', () => {
     await ui.control.done('DELETE', `/v1/deployments/${id}`, { token: owner.token });
     expect(faults).toEqual([]);
     await close();
+  });
+
+  test('adds an adapter, says why another one failed, and deletes it; a member sees them', async () => {
+    const { organization, owner, folder } = await newTenant();
+    const { s3_endpoint: s3, buckets } = ui.run;
+    for (const [file, body] of Object.entries(adapterFiles(8)))
+      await fetch(`${s3}/${buckets.Weights}/${organization}/legal/${file}`, { method: 'PUT', body: new Uint8Array(body) });
+    // Nothing runs, so that an adapter is only checked and copied.
+    const [generation] = newDeployment({ organization }).generations as [Deployment['generations'][number]];
+    const generations = [{ ...generation, adapters: { max_rank: 16, max_loaded: 2 } }];
+    const { id } = await storeDeployment(ui.run, { organization, generations, wanted: 'stopped', state: 'stopped' });
+    const { page, faults, close } = await ui.open(owner, `/deployments/${id}`);
+    await page.getByText('No adapters').waitFor();
+    const add = async (name: string, source: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Add adapter' }).click();
+      await page.getByLabel('Name of the adapter').fill(name);
+      await page.getByLabel('Folder of its files').fill(source);
+      await page.getByRole('dialog').getByRole('button', { name: 'Add adapter' }).click();
+    };
+    await add('stolen', 's3://other/legal/');
+    await page.getByRole('dialog').getByRole('alert').first().waitFor();
+    await page.keyboard.press('Escape');
+    await add('legal', `${folder}legal/`);
+    await page.getByRole('cell', { name: 'legal', exact: true }).waitFor();
+    await add('empty', `${folder}nothing/`);
+    await page.getByRole('cell', { name: 'empty', exact: true }).waitFor();
+    await eventually(async () => {
+      await reconcile(id);
+      return (await page.getByText('It is loaded as soon as the deployment runs.').count()) > 0;
+    }, 'the adapter is checked');
+    const row = page.getByRole('row').filter({ hasText: 'legal' });
+    expect(await row.getByRole('cell').allTextContents()).toEqual(expect.arrayContaining(['8']));
+    await page.getByRole('row').filter({ hasText: 'empty' }).getByText('adapter_config.json').first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Delete legal' }).click();
+    await page.getByText('requests to legal fail with status 404').waitFor();
+    await page.getByLabel('Type legal to confirm').fill('legal');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete adapter' }).click();
+    await page.getByText('It gets no requests any more.').waitFor();
+    expect(faults).toEqual([]);
+    await close();
+
+    const member = await ui.open(await ui.control.createUser({ role: 'member', organization }), `/deployments/${id}`, PHONE);
+    await member.page.getByRole('cell', { name: 'empty', exact: true }).waitFor();
+    expect(await member.page.getByRole('button', { name: /adapter|Delete/ }).count()).toBe(0);
+    expect(await accessibilityFaults(member.page)).toEqual([]);
+    expect(member.faults).toEqual([]);
+    await member.close();
   });
 
   test('lets a member see deployments, and offers them no change', async () => {

@@ -1,10 +1,13 @@
 import { EMBEDDING_MODEL, RERANK_MODEL } from '../../../infra/local/container.ts';
+import type { Adapter } from '../../../shared/deployments/adapter.ts';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { inferenceHostRoutes } from '../../../shared/hosts/inference-routes.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import type { Control } from '../../support/clients/control.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
-import { storeDeployment } from '../../support/fixtures/deployments.ts';
+import { newDeployment, storeDeployment } from '../../support/fixtures/deployments.ts';
 import { storeInvoice } from '../../support/fixtures/invoices.ts';
+import { newId } from '../../support/fixtures/new-id.ts';
 import { storeIdentityProvider } from '../../support/fixtures/scim/store-identity-provider.ts';
 import type { Caller, FuzzedDocument, FuzzedHost } from './requests.ts';
 
@@ -135,6 +138,19 @@ const identitiesOf = async (create: Create, token: string, name: string) => {
   };
 };
 
+// Nothing of it is on AWS, and nothing starts it.
+const stoppedWithAdapter = async (run: TestRun, organization: string, name: string): Promise<{ id: string; adapter: string }> => {
+  const adapter: Adapter = {
+    ...{ id: newId('adapter'), name: `${name}-adapter`, source: `s3://weights/${organization}/${name}/` },
+    ...{ created_at: 1, created_by: 'user_1', state: 'ready', packed: { rank: 8, bytes: 1_000 } },
+  };
+  const [generation] = newDeployment({ organization }).generations as [Deployment['generations'][number]];
+  const generations = [{ ...generation, adapters: { max_rank: 16, max_loaded: 2 } }];
+  const stopped = { wanted: 'stopped', state: 'stopped' } as const;
+  const { id } = await storeDeployment(run, { organization, name, generations, adapters: [adapter], ...stopped });
+  return { id, adapter: adapter.id };
+};
+
 const createControlFixtures = async (run: TestRun, control: Control) => {
   const admin = await control.asAdmin();
   const create = async (path: string, token: string, body: unknown): Promise<string> =>
@@ -167,7 +183,10 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
     await control.createUser({ role: 'member', organization }),
     await control.createUser({ role: 'owner', organization: spareId }),
   ];
-  const { id: deployment } = await storeDeployment(run, { organization, wanted: 'stopped', state: 'stopped' });
+  const [deployment, othersDeployment] = [
+    await stoppedWithAdapter(run, organization, 'fuzzed'),
+    await stoppedWithAdapter(run, otherId, CANARY),
+  ];
   const { invoiceId, creditNoteId } = await storeInvoice(run, organization);
   const providerOf = (of: string, name: string) => storeIdentityProvider(run, { organization: of, name, domain: `${name}.example` });
   const [ownProvider, othersProvider] = [await providerOf(organization, 'fuzzed'), await providerOf(otherId, CANARY)];
@@ -186,7 +205,7 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
       '/v1/service-accounts/': [own.serviceAccount, others.serviceAccount],
       '/v1/tickets/': [own.ticket, others.ticket],
       '/v1/billing/exports/': [own.export, others.export],
-      '/v1/deployments/': [deployment],
+      '/v1/deployments/': [deployment.id, deployment.id, othersDeployment.id],
       '/v1/billing/invoices/': [invoiceId],
       '/v1/billing/credit-notes/': [creditNoteId],
       '/v1/runtimes/': ['vllm-0.27.1'],
@@ -201,6 +220,7 @@ const createControlFixtures = async (run: TestRun, control: Control) => {
       organization_id: [organization, otherId],
       rule: [own.rule, others.rule],
       secret: [own.secret, others.secret],
+      adapter: [deployment.adapter, othersDeployment.adapter],
     },
     knownIn: {},
   };
