@@ -4,6 +4,7 @@ import {
   type DescribeEndpointOutput,
   ListTagsCommand,
   paginateListEndpoints,
+  paginateListInferenceComponents,
   type SageMakerClient,
 } from '@aws-sdk/client-sagemaker';
 import { awsTags } from '../../../shared/deployments/names.ts';
@@ -23,6 +24,8 @@ export interface RunningEndpoint {
   /** True if Sluice can invoke it, or has created it. */
   isOwn: boolean;
   instances: RunningInstances[];
+  /** The inference components of an own endpoint, in the order in which they can be deleted. */
+  components: string[];
 }
 
 /** The settings by which Sluice recognizes an endpoint. */
@@ -58,6 +61,14 @@ const instancesOf = async (client: SageMakerClient, endpoint: DescribeEndpointOu
   return instances.filter(({ count }) => count > 0);
 };
 
+// The adapters of a component have its name and an id, and it can't be deleted before them.
+const componentsOf = async (client: SageMakerClient, endpoint: string): Promise<string[]> => {
+  const names: string[] = [];
+  for await (const { InferenceComponents = [] } of paginateListInferenceComponents({ client }, { EndpointNameEquals: endpoint }))
+    for (const { InferenceComponentName: name = '' } of InferenceComponents) names.push(name);
+  return names.sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
+};
+
 /** Every endpoint of the account in the client's region. */
 export const listRunningEndpoints = async (
   client: SageMakerClient,
@@ -68,11 +79,10 @@ export const listRunningEndpoints = async (
   for await (const { Endpoints = [] } of paginateListEndpoints({ client }, {}))
     for (const { EndpointName: name = '', EndpointArn: arn = '', EndpointStatus: status = '' } of Endpoints) {
       const described = await client.send(new DescribeEndpointCommand({ EndpointName: name }));
-      endpoints.push({
-        ...{ region, name, status },
-        isOwn: await isOwn(client, arn, installation),
-        instances: await instancesOf(client, described),
-      });
+      const isOwned = await isOwn(client, arn, installation);
+      const instances = await instancesOf(client, described);
+      const components = isOwned ? await componentsOf(client, name) : [];
+      endpoints.push({ region, name, status, isOwn: isOwned, instances, components });
     }
   return endpoints;
 };
@@ -81,16 +91,19 @@ export const listRunningEndpoints = async (
 export const billedAccelerators = (endpoints: readonly RunningEndpoint[]): RunningEndpoint[] =>
   endpoints.filter(({ isOwn, instances }) => isOwn && instances.some(({ type }) => isAccelerated(type)));
 
+const deletionOf = ({ region, name, components }: RunningEndpoint): string[] => [
+  ...components.map((each) => `aws sagemaker delete-inference-component --region ${region} --inference-component-name ${each}`),
+  `aws sagemaker delete-endpoint --region ${region} --endpoint-name ${name}`,
+];
+
 /** Returns the text that `npm run teardown -- --check` prints. */
 export const describeEndpoints = (endpoints: readonly RunningEndpoint[], regions: readonly string[]): string => {
   const rows = endpoints.map(({ region, name, status, isOwn, instances }) => {
     const running = instances.map(({ type, count }) => `${count} × ${type}`).join(', ') || 'no instances';
     return `${region}  ${name}  ${status}  ${running}${isOwn ? '' : '  (not of Sluice)'}`;
   });
-  const billed = billedAccelerators(endpoints).length;
-  const result =
-    billed === 0
-      ? `No GPU of Sluice is billed in ${regions.join(', ')}.`
-      : `${billed} of these endpoints ${billed === 1 ? 'is' : 'are'} of Sluice and billed by the second. Delete the deployment in the control plane, or the endpoint: aws sagemaker delete-endpoint --endpoint-name <name>`;
-  return [...rows, result].join('\n');
+  const billed = billedAccelerators(endpoints);
+  if (billed.length === 0) return [...rows, `No GPU of Sluice is billed in ${regions.join(', ')}.`].join('\n');
+  const result = `${billed.length} of these endpoints ${billed.length === 1 ? 'is' : 'are'} of Sluice and billed by the second. Delete the deployment in the control plane, or run these commands, each when what the one before deletes is gone:`;
+  return [...rows, result, ...billed.flatMap(deletionOf).map((command) => `  ${command}`)].join('\n');
 };

@@ -1,4 +1,10 @@
-import { CreateEndpointCommand, CreateEndpointConfigCommand, CreateModelCommand, DeleteEndpointCommand } from '@aws-sdk/client-sagemaker';
+import {
+  CreateEndpointCommand,
+  CreateEndpointConfigCommand,
+  CreateInferenceComponentCommand,
+  CreateModelCommand,
+  DeleteEndpointCommand,
+} from '@aws-sdk/client-sagemaker';
 import { describe, expect, test } from '@jest/globals';
 import {
   billedAccelerators,
@@ -66,6 +72,44 @@ describe('the endpoints of an account', () => {
     aws.advance(HOUR_MS);
     expect(billedAccelerators(await list())).toEqual([]);
     expect(describeEndpoints(await list(), ['us-east-1', 'eu-west-1'])).toContain('No GPU of Sluice is billed in us-east-1, eu-west-1.');
+  });
+
+  test('have commands that delete their adapters, then their component, then themselves', async () => {
+    const { aws, list } = await accountWith({ 'sluice-a-g1': { type: 'ml.g5.xlarge', tags: { 'sluice:installation': 'sluice' } } });
+    const create = (InferenceComponentName: string, Specification: object) =>
+      aws.sagemaker.send(
+        new CreateInferenceComponentCommand({
+          InferenceComponentName,
+          EndpointName: 'sluice-a-g1',
+          Specification,
+          ...(InferenceComponentName === 'sluice-a-g1' && { VariantName: 'all', RuntimeConfig: { CopyCount: 1 } }),
+        }),
+      );
+    await create('sluice-a-g1', {
+      ModelName: 'sluice-a-g1',
+      ComputeResourceRequirements: { NumberOfAcceleratorDevicesRequired: 1, MinMemoryRequiredInMb: 1_024 },
+    });
+    aws.advance(HOUR_MS);
+    for (const id of ['b', 'a'])
+      await create(`sluice-a-g1-lora${id}`, {
+        BaseInferenceComponentName: 'sluice-a-g1',
+        Container: { ArtifactUrl: 's3://weights/adapters/a.tar.gz' },
+      });
+    const deleting = describeEndpoints(await list(), ['us-east-1'])
+      .split('\n')
+      .filter((line) => line.startsWith('  '));
+    expect(deleting.map((line) => line.split(' ').at(-1))).toEqual([
+      'sluice-a-g1-loraa',
+      'sluice-a-g1-lorab',
+      'sluice-a-g1',
+      'sluice-a-g1',
+    ]);
+    for (const [line, name] of [
+      [0, 'sluice-a-g1-loraa'],
+      [2, 'sluice-a-g1'],
+    ] as const)
+      expect(deleting[line]).toBe(`  aws sagemaker delete-inference-component --region us-east-1 --inference-component-name ${name}`);
+    expect(deleting.at(-1)).toBe('  aws sagemaker delete-endpoint --region us-east-1 --endpoint-name sluice-a-g1');
   });
 
   test('without an accelerator, are listed but no GPU', async () => {
