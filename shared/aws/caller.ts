@@ -1,18 +1,9 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createConnections } from './connections.ts';
 import { type AwsCredentials, environmentCredentials } from './credentials.ts';
 import { endpointOf, type Service, services } from './endpoint.ts';
-import {
-  type AwsError,
-  CallTimeout,
-  DamagedReply,
-  isClockError,
-  isConnectionError,
-  isServerError,
-  isThrottle,
-  readAwsError,
-} from './errors.ts';
+import { type AwsError, CallTimeout, DamagedReply, isClockError, isConnectionError, readAwsError } from './errors.ts';
+import { withRetries } from './retries.ts';
 import { createSigner } from './signer.ts';
 
 // In a bundle, a name that is imported from a module of Node is a getter.
@@ -68,10 +59,6 @@ export interface AwsCaller {
   open(call: AwsCall): Promise<IncomingMessage>;
 }
 
-// As the SDK: a random wait of up to this before the second attempt, of up to twice this before the third. Throttles
-// wait longer.
-const BACKOFF_MS = 100;
-const THROTTLE_BACKOFF_MS = 500;
 // AWS accepts clocks that are wrong by five minutes; a rejected signature whose time is right has another fault.
 const MIN_CLOCK_ERROR_MS = 60_000;
 const FIRST_ERROR_STATUS = 400;
@@ -183,18 +170,11 @@ export const createCaller = (options: CallerOptions): AwsCaller => {
 
   return {
     open: async (call) => (await attempt(call, false)).reply,
-    call: async (call, attempts, read) => {
-      for (let number = 1; ; number++) {
-        try {
-          const { reply, body } = await attempt(call, true);
-          return read({ head: reply, body });
-        } catch (error) {
-          const isWorthRetrying = isConnectionError(error) || isServerError(error) || isThrottle(error);
-          if (number >= attempts || !isWorthRetrying || call.signal?.aborted) throw error;
-          await delay((isThrottle(error) ? THROTTLE_BACKOFF_MS : BACKOFF_MS) * 2 ** (number - 1) * Math.random());
-        }
-      }
-    },
+    call: (call, attempts, read) =>
+      withRetries(attempts, call.signal, async () => {
+        const { reply, body } = await attempt(call, true);
+        return read({ head: reply, body });
+      }),
   };
 };
 
