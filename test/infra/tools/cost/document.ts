@@ -1,21 +1,29 @@
 import path from 'node:path';
+import { quotasTable } from '../../../../infra/tools/capacity/quotas.ts';
+import { linesOnce } from '../../../../infra/tools/cost/at-rest.ts';
 import { estimate, type ItemAtRest } from '../../../../infra/tools/cost/estimate.ts';
-import { costNanos, type Line } from '../../../../infra/tools/cost/line.ts';
+import { costNanos, type Line, totalNanos } from '../../../../infra/tools/cost/line.ts';
 import { linesOfUsage } from '../../../../infra/tools/cost/month.ts';
 import { ALLOWANCES, PRICES, type PriceId, priceOf } from '../../../../infra/tools/cost/prices.ts';
-import { atRestTable, monthsTable, shownDollars } from '../../../../infra/tools/cost/report.ts';
+import { atRestTable, monthsTable, onceTable, shownDollars } from '../../../../infra/tools/cost/report.ts';
 import type { Resources } from '../../../../infra/tools/cost/resources.ts';
 import { SCENARIOS } from '../../../../infra/tools/cost/usage.ts';
 import { toTable } from '../../../../infra/tools/table.ts';
+import { CEILINGS } from '../../../support/simulation/ceilings.ts';
+import { NEW_TABLE, type Units } from '../../../support/simulation/throughput.ts';
+import { NO_RESOURCES } from './resources-fixture.ts';
 
-export const DOCUMENT = path.join(import.meta.dirname, '../../../../docs/cost.md');
+const DOCS = path.join(import.meta.dirname, '../../../../docs');
+export const COST_PAGE = path.join(DOCS, 'cost.md');
+export const CAPACITY_PAGE = path.join(DOCS, 'capacity.md');
 
-/** Settings with every option that is billed at rest. */
+/** Settings with every option that is billed at rest or once. */
 export const EVERY_OPTION = {
   firewall: {},
   customerManagedKey: true,
   canary: true,
   provisionedConcurrency: { inference: 1 },
+  warmThroughput: { keys: { writesPerSecond: 12_000 }, usage: { writesPerSecond: 6_000 } },
   hosts: {
     serverless: {
       domain: 'api.example.com',
@@ -62,18 +70,35 @@ const allowancesTable = (): string => {
   return toTable([['Service', 'Units', 'Free each month', 'Date'], ...rows], ['left', 'left', 'right', 'left']);
 };
 
-/** The tables of the page, by the names in its comments. */
-export const tablesOf = (plain: Resources, withOptions: Resources): Readonly<Record<string, string>> => {
+/** The tables of docs/cost.md, by the names in its comments. */
+export const costTables = (plain: Resources, withOptions: Resources): Readonly<Record<string, string>> => {
   const numbers = estimate(plain, SCENARIOS);
   return {
     months: monthsTable(numbers),
     'at rest': atRestTable(numbers),
     options: optionsTable(plain, withOptions),
+    once: onceTable(estimate(withOptions, SCENARIOS)),
     'short chats': requestLinesTable(plain),
     allowances: allowancesTable(),
     prices: pricesTable(),
   };
 };
+
+const warmTable = (): string => {
+  const prices = CEILINGS.filter(({ holds }) => holds).map(({ load, tables }): [string, string] => {
+    const more = (kind: keyof Units): number =>
+      [load.warm?.keys, load.warm?.usage].reduce((sum, units = NEW_TABLE) => sum + units[kind] - NEW_TABLE[kind], 0);
+    const lines = linesOnce({ ...NO_RESOURCES, warmUnits: { writes: more('writes'), reads: more('reads') } });
+    return [tables, shownDollars(totalNanos(lines))];
+  });
+  return toTable([['Tables serve (writes a second)', 'Once'], ...new Map(prices)], ['left', 'right']);
+};
+
+/** The tables of docs/capacity.md that follow from the quotas. */
+export const capacityTables = (plain: Resources): Readonly<Record<string, string>> => ({
+  quotas: quotasTable(plain),
+  warm: warmTable(),
+});
 
 /** The page with these tables instead of those that it has. @throws Error for a table that the page has no place for */
 export const withTables = (page: string, tables: Readonly<Record<string, string>>): string =>
@@ -81,6 +106,6 @@ export const withTables = (page: string, tables: Readonly<Record<string, string>
     const [start, end] = [`<!-- table: ${name} -->`, `<!-- /table: ${name} -->`];
     const [before, rest = ''] = text.split(start);
     const [, after] = rest.split(end);
-    if (after === undefined) throw new Error(`docs/cost.md has no place between ${start} and ${end}.`);
+    if (after === undefined) throw new Error(`The page has no place between ${start} and ${end}.`);
     return `${before}${start}\n\n${table}\n\n${end}${after}`;
   }, page);

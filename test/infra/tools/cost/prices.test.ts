@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { linesOfBedrock, linesOfGateway } from '../../../../infra/tools/cost/alternatives.ts';
+import { linesOnce } from '../../../../infra/tools/cost/at-rest.ts';
 import { linesOfMonth } from '../../../../infra/tools/cost/month.ts';
 import { ALLOWANCES, PRICES, type PriceId, priceOf } from '../../../../infra/tools/cost/prices.ts';
 import { SCENARIOS } from '../../../../infra/tools/cost/usage.ts';
@@ -51,6 +52,7 @@ test('each price is used', () => {
   const lines = [
     ...linesOfMonth(EVERY_RESOURCE, usage),
     ...linesOfMonth(NO_RESOURCES, usage),
+    ...linesOnce(EVERY_RESOURCE),
     ...linesOfGateway(usage),
     ...linesOfBedrock(usage),
   ];

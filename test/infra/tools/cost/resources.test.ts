@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { type Resource, readAssembly, type Stack } from '../../../../infra/assembly/read-assembly.ts';
-import { linesAtRest } from '../../../../infra/tools/cost/at-rest.ts';
+import { linesAtRest, linesOnce } from '../../../../infra/tools/cost/at-rest.ts';
 import { costNanos, totalNanos } from '../../../../infra/tools/cost/line.ts';
 import { type Resources, readResources } from '../../../../infra/tools/cost/resources.ts';
 import { assemblyDir } from '../../../support/assembly/assembly.ts';
@@ -79,6 +79,12 @@ describe('what is billed at rest is counted in the templates', () => {
   });
 });
 
+test('warm throughput costs once what its units cost', () => {
+  const [writes, reads, ...others] = linesOnce({ ...NO_RESOURCES, warmUnits: { writes: 10_000, reads: 1_000 } });
+  expect(others).toEqual([]);
+  expect([writes, reads].map((line) => line && costNanos(line))).toEqual([6_500_000_000n, 130_000_000n]);
+});
+
 describe('a month at rest', () => {
   test('costs what is computed by hand', () => {
     const lines = linesAtRest(EVERY_RESOURCE, { storedGb: 10n });
@@ -105,6 +111,7 @@ describe('a month at rest', () => {
 
   test('costs nothing if there is nothing', () => {
     expect(linesAtRest(NO_RESOURCES, NOTHING_STORED)).toEqual([]);
+    expect(linesOnce(NO_RESOURCES)).toEqual([]);
   });
 
   test('says for each line how it is brought to zero', () => {
