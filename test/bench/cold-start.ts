@@ -41,7 +41,8 @@ const handled = ({ handledMs }: Times): number => handledMs;
 // The sweep makes dozens of calls one after another, so the first is done when the second begins.
 const secondCall = ({ callsMs }: Times): number => callsMs[1] ?? Number.NaN;
 
-const post = (authorization: string, body: string): object => ({
+/** The event of a request for a chat completion. */
+export const chatEvent = (authorization: string, body: string): object => ({
   httpMethod: 'POST',
   path: '/v1/chat/completions',
   resource: '/v1/chat/completions',
@@ -69,7 +70,7 @@ const coldInvocations = ({ keyId, servers }: Stack): Cold[] => {
     {
       label: 'import + first AWS call (a 401)',
       functionName: 'inference',
-      event: post(wrong, '{}'),
+      event: chatEvent(wrong, '{}'),
       status: 401,
       doneMs: handled,
       target: 65,
@@ -79,7 +80,7 @@ const coldInvocations = ({ keyId, servers }: Stack): Cold[] => {
     {
       label: 'import + first completion, whole',
       functionName: 'inference',
-      event: post(right, shortBody(false)),
+      event: chatEvent(right, shortBody(false)),
       status: 200,
       doneMs: handled,
     },

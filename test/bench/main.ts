@@ -9,6 +9,8 @@ import { measureFirstToken } from './first-token.ts';
 import { measureInFlight } from './in-flight.ts';
 import { applyLoad } from './load.ts';
 import { measureLongStream } from './long-stream.ts';
+import { measureSizes } from './memory/measure.ts';
+import { toMemoryReport } from './memory/report.ts';
 import { measureMessages } from './messages.ts';
 import { type Options, type Phase, readOptions, USAGE } from './options.ts';
 import { measureParts } from './parts.ts';
@@ -42,6 +44,10 @@ const main = async (): Promise<void> => {
   process.env.SLUICE_TEST_ASSEMBLY = assemblyDir;
   const stack = await startStack();
   try {
+    if (options.memoryMbs) {
+      console.log(`\n${toMemoryReport(await measureSizes(stack, assemblyDir, options.memoryMbs))}`);
+      return;
+    }
     const findings = await measure(stack, options, assemblyDir);
     console.log(`\n${introduction(options)}\n\n${toReport(findings)}`);
   } finally {

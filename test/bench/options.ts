@@ -20,6 +20,7 @@ export const USAGE = `npm run bench -- [options]
   --seconds-per-phase N  of load on each server at each concurrency (default 5)
   --only a,b             of ${PHASES.join(', ')} (default all)
   --request-client C     direct or sdk: how the function calls AWS (default direct)
+  --memory 128,256,…     measures \`inference\` at these sizes in MB instead, with a share of a core and cold caches
   --help
 `;
 
@@ -30,6 +31,11 @@ const Flags = z.strictObject({
     .transform((list) => list.split(','))
     .pipe(z.array(z.enum(PHASES))),
   'request-client': z.enum(['direct', 'sdk']),
+  memory: z
+    .string()
+    .transform((list) => list.split(',').map(Number))
+    .pipe(z.array(z.int().min(128).max(10_240)).max(8))
+    .optional(),
   help: z.boolean(),
 });
 
@@ -37,6 +43,8 @@ export interface Options {
   secondsPerPhase: number;
   phases: ReadonlySet<Phase>;
   requestClient: 'direct' | 'sdk';
+  /** Measure one environment of each of these sizes, in MB, and nothing else. */
+  memoryMbs: readonly number[] | undefined;
   help: boolean;
 }
 
@@ -52,11 +60,12 @@ export const readOptions = (parameters: readonly string[]): Options => {
       'seconds-per-phase': { type: 'string', default: '5' },
       only: { type: 'string', default: PHASES.join(',') },
       'request-client': { type: 'string', default: 'direct' },
+      memory: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   const parsed = Flags.safeParse(values);
   if (!parsed.success) throw new Error(parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'));
-  const { 'seconds-per-phase': secondsPerPhase, only, 'request-client': requestClient, help } = parsed.data;
-  return { secondsPerPhase, phases: new Set(only), requestClient, help };
+  const { 'seconds-per-phase': secondsPerPhase, only, 'request-client': requestClient, memory: memoryMbs, help } = parsed.data;
+  return { secondsPerPhase, phases: new Set(only), requestClient, memoryMbs, help };
 };

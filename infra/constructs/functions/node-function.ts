@@ -17,16 +17,9 @@ import { bundle } from '../../bundling/bundle.ts';
 import type { Config, ReservedConcurrency } from '../../config/config.ts';
 import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import { environmentErrors } from './environment-size.ts';
+import { nodeOptionsOf } from './node-options.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
-
-// A process needs memory outside V8's old generation: Node itself, the young generation, buffers.
-const OUTSIDE_OLD_GENERATION_MB = 112;
-
-// In 256 MB, V8's young generation would have about 1 MB, and be collected all the time. At 32 requests in flight, 16
-// MB instead of 8 save an eighth of a request's CPU time and cost 14 MiB (`npm run bench`). The old generation is
-// collected before the process reaches its memory.
-const nodeOptions = (memoryMb: number): string => `--max-semi-space-size=16 --max-old-space-size=${memoryMb - OUTSIDE_OLD_GENERATION_MB}`;
 
 // Only some deployments have these functions, or a schedule runs them, or Cognito, at most 120 times a second. What
 // invokes them limits their executions.
@@ -133,7 +126,7 @@ export class NodeFunction extends LambdaFunction {
       tracing: Tracing.ACTIVE,
       ...(continuesItself && { recursiveLoop: RecursiveLoop.ALLOW }),
       ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
-      environment: { SLUICE_FUNCTION: as, NODE_OPTIONS: nodeOptions(memoryMb) },
+      environment: { SLUICE_FUNCTION: as, NODE_OPTIONS: nodeOptionsOf(memoryMb) },
     });
     this.title = as;
     const resource = this.node.defaultChild as CfnFunction;

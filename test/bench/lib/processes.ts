@@ -15,6 +15,14 @@ export const cpuMs = (pid: number): number => {
   return nanoseconds / NANOSECONDS_PER_MS;
 };
 
+/** How often the threads of a process went to sleep by themselves since they started, each time to be woken once. */
+export const wakeUps = (pid: number): number => {
+  const folder = `/proc/${pid}/task`;
+  const ofThread = (thread: string): number =>
+    Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readFileSync(`${folder}/${thread}/status`, 'utf8'))?.[1]);
+  return readdirSync(folder).reduce((total, thread) => total + ofThread(thread), 0);
+};
+
 /** Starts a stopwatch of CPU time; calling the result gives the milliseconds that each process has used since. */
 export const startCpuWatch = <Name extends string>(pids: Readonly<Record<Name, number>>): (() => Record<Name, number>) => {
   const names = Object.keys(pids) as Name[];
