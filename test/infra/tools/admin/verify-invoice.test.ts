@@ -2,11 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { describeVerification, verifyInvoice } from '../../../../infra/tools/admin/verify-invoice.ts';
 import type { Invoice, InvoiceLine } from '../../../../shared/billing/invoice.ts';
 import { pack } from '../../../../shared/billing/packed.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { startBillingFiles, type TestBillingFiles } from '../../../support/fixtures/billing-files.ts';
 import { type Closing, closingOf, createClosing } from '../../../support/fixtures/closing.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
+import { noteUse } from '../../../support/fixtures/note-use.ts';
 import { runAdmin } from './run-admin.ts';
 
 let database: TestDatabase;
@@ -72,6 +74,26 @@ afterEach(() => {
 });
 
 describe('the verification of an invoice', () => {
+  test('derives the lines of an adapter’s surcharge again, with their words', async () => {
+    const surcharge = {
+      ...{ version: 'price_s', effective_at: 0, prompt_nanos: 10_000_001, completion_nanos: 40_000_003 },
+      is_surcharge: true as const,
+    };
+    await transact(database.database, [database.models.toRetire(organization, 'legal', [surcharge])]);
+    await usage(DAY, { model: 'legal', price_version: 'price_s', cost_nanos: 1_400n });
+    await usage('2026-11-01', { model: 'legal', price_version: 'price_s', cost_nanos: 1_400n });
+    await noteUse(database, key, Date.parse('2026-11-01T13:00:00Z'));
+    await close('2026-11');
+    const { lines } = await invoiceOf('2026-11');
+    expect(lines.filter(({ model }) => model === 'legal').map(({ description }) => description)).toEqual([
+      'legal, adapter surcharge on prompt tokens',
+      'legal, adapter surcharge on completion tokens',
+      'Correction for 2026-10: legal, adapter surcharge on prompt tokens',
+      'Correction for 2026-10: legal, adapter surcharge on completion tokens',
+    ]);
+    expect((await verify('2026-11')).differences).toEqual([]);
+  });
+
   test('derives the annex by project again, and names a project that differs', async () => {
     const key_id = await closing.addKey(organization, { lastUsedMs: Date.parse('2026-11-03T13:00:00Z') });
     await usage('2026-11-03', { key_id, project_id: 'prj_1', cost_nanos: 7n });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RerateResource } from '../../../../../functions/control/billing/rerates/rerate-resource.ts';
 import { executeRerate, listRerates, retrieveRerate } from '../../../../../functions/control/billing/rerates/rerates.ts';
+import { transact } from '../../../../../shared/database/transaction.ts';
 import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
 import { newId } from '../../../../support/fixtures/new-id.ts';
 import { DAY, NOW, rerating } from '../../../billing/rerate/rerate-fixtures.ts';
@@ -19,6 +20,19 @@ const setUp = () => {
 };
 
 describe('creating a rerate', () => {
+  test('finds two surcharges of an organization’s adapter, also after it was deleted', async () => {
+    const { organization, create, control } = setUp();
+    const surcharges = (['before', 'after'] as const).map((version, i) => ({
+      ...{ version, effective_at: i, prompt_nanos: i, completion_nanos: i },
+      is_surcharge: true as const,
+    }));
+    await transact(database.database, [database.models.toRetire(organization, 'legal', surcharges)]);
+    control.models = database.models;
+    const versions = { from_version: 'before', to_version: 'after' };
+    expect(await create({ organization, model: 'legal', ...versions })).toMatchObject({ model: 'legal', organization, ...versions });
+    await expect(create({ organization: newId('organization'), model: 'legal', ...versions })).rejects.toMatchObject({ status: 400 });
+  });
+
   test('returns the earlier one for the same idempotency key, and sends its task again', async () => {
     const { organization, create, queue } = setUp();
     const key = newId('key');
