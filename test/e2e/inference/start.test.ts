@@ -16,18 +16,32 @@ const START = path.join(ROOT, 'infra/local/start.ts');
 const ask = { model: 'sluice-tiny', messages: [{ role: 'user' as const, content: 'Hello' }], max_tokens: 1 };
 
 describe('a restart of npm start', () => {
-  test('keeps the demo key, its limits and its usage, and ends with code 0 on SIGTERM', async () => {
+  test('keeps the demo key, its limits and usage, and the login, also after an ephemeral run of its state folder', async () => {
+    const askAs = ({ api_key, base_url }: TestRun) =>
+      new OpenAI({ apiKey: api_key, baseURL: `${base_url}/v1` }).chat.completions.create(ask);
     await using first = await startDurableRun();
     expect(first.output).toContain(first.base_url);
     expect(first.output).toContain(first.api_key);
-    await new OpenAI({ apiKey: first.api_key, baseURL: `${first.base_url}/v1` }).chat.completions.create(ask);
+    await askAs(first);
     expect(await first.stop()).toBe(0);
 
-    await using second = await startDurableRun(first.state);
-    expect(second.api_key).toBe(first.api_key);
-    await new OpenAI({ apiKey: second.api_key, baseURL: `${second.base_url}/v1` }).chat.completions.create(ask);
-    expect(await second.eventsOf(`key_${second.api_key.slice(4, 22)}`)).toHaveLength(2);
-    expect(await second.close()).toBe(0);
+    await using ephemeral = await startDurableRun(first.state, '--ephemeral');
+    expect(ephemeral.admin_password).not.toBe(first.admin_password);
+    await ephemeral.stop();
+
+    await using next = await startDurableRun(first.state);
+    expect(next.output).toContain(`${first.admin_email}  ${first.admin_password}`);
+    expect(next.api_key).toBe(first.api_key);
+    await askAs(next);
+    expect(await next.eventsOf(`key_${next.api_key.slice(4, 22)}`)).toHaveLength(2);
+    const body = JSON.stringify({ email: next.admin_email, password: next.admin_password });
+    const login = await fetch(`${next.control_url}/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    expect(login.status).toBe(200);
+    expect(await next.close()).toBe(0);
   });
 });
 
@@ -89,21 +103,6 @@ describe('npm start', () => {
     );
     expect(second).toMatchObject({ code: 1, lines: [''] });
   });
-});
-
-test('an ephemeral run leaves the login and the keys of its state folder as they are', async () => {
-  await using first = await startDurableRun();
-  await first.stop();
-  await using ephemeral = await startDurableRun(first.state, '--ephemeral');
-  expect(ephemeral.admin_password).not.toBe(first.admin_password);
-  await ephemeral.stop();
-
-  await using next = await startDurableRun(first.state);
-  expect(next.output).toContain(`${first.admin_email}  ${first.admin_password}`);
-  expect(next.api_key).toBe(first.api_key);
-  const body = JSON.stringify({ email: next.admin_email, password: next.admin_password });
-  const login = await fetch(`${next.control_url}/v1/auth/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-  expect(login.status).toBe(200);
 });
 
 describe('npm start with an unknown flag', () => {
