@@ -4,6 +4,7 @@ import {
   ConditionFailed,
   type Database,
   type Item,
+  readNumber,
   type TransactItem,
   TransactionCanceled,
   type TransactWriteInput,
@@ -62,17 +63,31 @@ interface Write {
   returnsOld: boolean;
 }
 
+// As a value is read again: a bigint only if a number would not be exact.
+const stored = (value: unknown): unknown => {
+  if (typeof value === 'bigint') return readNumber(String(value));
+  if (Array.isArray(value)) return value.map(stored);
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+  return storedItem(value);
+};
+
+const storedItem = (item: object): Item => {
+  const copy: Item = {};
+  for (const [name, value] of Object.entries(item)) if (value !== undefined) copy[name] = stored(value);
+  return copy;
+};
+
 const toWrite = ({ Put, Update, Delete, ConditionCheck }: TransactItem, keyOf: (table: string, item: Item) => Item): Write => {
   const input = Put ?? Update ?? Delete ?? ConditionCheck;
   if (!input) throw new Error('A write of a transaction has no kind.');
   const { TableName: table, ConditionExpression: condition, ExpressionAttributeNames: names, ExpressionAttributeValues: values } = input;
   const key = Put ? keyOf(table, Put.Item as Item) : (input as { Key: Item }).Key;
-  const put = Put && (Object.fromEntries(Object.entries(Put.Item).filter(([, value]) => value !== undefined)) as Item);
+  const put = Put && storedItem(Put.Item);
   const change = (before: Item | undefined): Item | undefined => {
     if (put) return put;
     if (Delete) return undefined;
     if (!Update) return before;
-    return readUpdate(Update.UpdateExpression)({ item: before ?? key, names: names ?? {}, values: values ?? {} });
+    return readUpdate(Update.UpdateExpression)({ item: before ?? key, names: names ?? {}, values: storedItem(values ?? {}) });
   };
   return { table, key, condition, names, values, change, returnsOld: input.ReturnValuesOnConditionCheckFailure === 'ALL_OLD' };
 };

@@ -1,19 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, release } from '../../../../functions/inference/admission/admit.ts';
+import { growOrganization } from '../../../../functions/inference/admission/grow-organization.ts';
 import { type LimiterItem, shardsOf } from '../../../../shared/admission/item/limiter-item.ts';
 import { nextToSplit, shardId } from '../../../../shared/admission/item/shards.ts';
 import { planSplit } from '../../../../shared/admission/plans/split-shard.ts';
 import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { openLimiters } from '../../../support/emulators/limiters.ts';
 import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey, usedTokens } from '../../../support/fixtures/callers.ts';
 import { limitOrganization } from '../../../support/fixtures/limit-organization.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
+import { createSimulatedClock } from '../../../support/simulation/clock.ts';
+import { createSimulatedDatabase } from '../../../support/simulation/database.ts';
+import { mirrored } from '../../../support/simulation/mirrored.ts';
+import { createRandom } from '../../../support/simulation/random.ts';
+import { createThroughput } from '../../../support/simulation/throughput.ts';
 import { sized } from '../../../support/sized.ts';
 
 const START = 29_000_000 * MINUTE_MS;
 const RUNS = sized(30, 120);
 const OPERATIONS = 120;
+const COMPARED_STEPS = 90;
 const LIMITS = { requests: 12, tokens: 400, concurrency: 5 };
 
 let database: TestDatabase;
@@ -187,5 +195,43 @@ describe('admit in an organization', () => {
       { numRuns: SPLITTING_RUNS, endOnFailure: true, seed: 20_261_122 },
     );
     expect(admittedInAll).toBeGreaterThan(SPLITTING_RUNS * 20);
+  });
+});
+
+describe('the simulated database', () => {
+  test('decides, returns and stores as the local one, while an organization is limited, split and paid for', async () => {
+    const table = database.tables.Keys as string;
+    const tables = { [table]: { partitionKey: 'id', throughput: createThroughput(() => START) } };
+    const latencyMs = { call: 1, transaction: 1 };
+    const clock = createSimulatedClock(START);
+    const simulated = createSimulatedDatabase({ clock, random: createRandom(1), tables, onChange: () => undefined, latencyMs });
+    const results: [local: unknown, simulated: unknown][] = [];
+    const both = mirrored(database.sdk, simulated.open(1, { isFree: true }), (one, other) => void results.push([one, other]));
+    const limiters = openLimiters(both, table);
+    const organization = newId('organization');
+    await limitOrganization(limiters, organization, { requestsPerMinute: 300, budgets: { month: 4_000_000_000n }, isPrepaid: true }, START);
+    await limiters.addGrant(organization, 1, 3_000_000_000n);
+    const key = await makeKey(limiters, { org: organization, concurrency: 24, requests_per_minute: 60, tokens_per_minute: 200_000 });
+    let now = START;
+    const callers = [0, 1, 2].map(() => ({ ...makeCaller(limiters, () => now), cache: forgetfulCache() }));
+    const random = createRandom(2);
+    const inFlight: Admission[] = [];
+    const ended = { admitted: 0, rejected: 0 };
+    for (let step = 0; step < COMPARED_STEPS; step++) {
+      now += Math.floor(random() * 2_000);
+      const caller = callers[step % 3] as (typeof callers)[number];
+      const result = await attempt(caller, key, Math.floor(random() * 9_000), undefined, BigInt(Math.floor(random() * 150_000_000)));
+      ended[isAdmitted(result) ? 'admitted' : 'rejected']++;
+      if (isAdmitted(result)) inFlight.push(result);
+      if (random() < 0.4 && inFlight.length > 0) await release(caller, inFlight.shift() as Admission, { tokens: 20, costNanos: 7n });
+      if (step === 20) await growOrganization(caller, organization, 2);
+    }
+    expect(ended.admitted).toBeGreaterThan(10);
+    expect(ended.rejected).toBeGreaterThan(10);
+    expect(results.length).toBeGreaterThan(COMPARED_STEPS);
+    for (const [local, other] of results) expect(other).toEqual(local);
+    const stored = simulated.items(table);
+    expect(stored.length).toBeGreaterThan(3);
+    for (const item of stored) expect(await database.limiters.get(String(item.id))).toEqual(item);
   });
 });
