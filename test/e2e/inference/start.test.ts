@@ -16,7 +16,7 @@ const START = path.join(ROOT, 'infra/local/start.ts');
 const ask = { model: 'sluice-tiny', messages: [{ role: 'user' as const, content: 'Hello' }], max_tokens: 1 };
 
 describe('a restart of npm start', () => {
-  test('keeps the demo key, its limits and usage, and the login, also after an ephemeral run of its state folder', async () => {
+  test('keeps the demo key, its usage and the login, also after an ephemeral run of its state folder', async () => {
     const askAs = ({ api_key, base_url }: TestRun) =>
       new OpenAI({ apiKey: api_key, baseURL: `${base_url}/v1` }).chat.completions.create(ask);
     await using first = await startDurableRun();
