@@ -88,17 +88,17 @@ describe('the function billing', () => {
   });
 });
 
-test('the function notifications loads at most 700,000 bytes at its start', () => {
-  expect(bytesOf(bundleFiles(named('notifications')[0] as LambdaFunction).start)).toBeLessThanOrEqual(700_000);
+test('the function notifications loads at most 715,000 bytes at its start', () => {
+  expect(bytesOf(bundleFiles(named('notifications')[0] as LambdaFunction).start)).toBeLessThanOrEqual(715_000);
 });
 
 test('the function refusals loads at most 500,000 bytes at its start', () => {
   expect(bytesOf(bundleFiles(named('refusals')[0] as LambdaFunction).start)).toBeLessThanOrEqual(500_000);
 });
 
-test('the function deployments loads at most 700,000 bytes at its start', () => {
+test('the function deployments loads at most 715,000 bytes at its start', () => {
   const [fn] = named('deployments');
-  expect(bytesOf(bundleFiles(fn as LambdaFunction).start)).toBeLessThanOrEqual(700_000);
+  expect(bytesOf(bundleFiles(fn as LambdaFunction).start)).toBeLessThanOrEqual(715_000);
 });
 
 test('every function loads one file at its start, and what is loaded later shares its code with that file', async () => {
