@@ -177,15 +177,16 @@ export const createSession = (deps: RunDependencies, taken: Benchmark) => {
       const stop = new AbortController();
       const watching = watch(copies, stop);
       try {
-        const result = await work(stop.signal);
+        const result = await work(stop.signal).catch(async (error: unknown) => {
+          // Requests fail when a deployment leaves service, and then that is the reason.
+          if (!stop.signal.aborted) await readDeployment();
+          throw error;
+        });
         stop.signal.throwIfAborted();
         if ((await readDeployment()).progress.ready !== copies) throw new CopiesChanged();
         return result;
       } catch (error) {
-        if (stop.signal.aborted) throw stop.signal.reason;
-        // Requests fail when a deployment leaves service, and then that is the reason.
-        await readDeployment();
-        throw error;
+        throw stop.signal.aborted ? stop.signal.reason : error;
       } finally {
         if (!stop.signal.aborted) stop.abort();
         await watching;

@@ -265,7 +265,7 @@ export const Config = z.strictObject({
     {
       description:
         "The read and write units that tables serve at once, for a launch. A new table serves 12,000 reads and 4,000 writes a second, and twice its highest load after half an hour. The number can't be lowered again.",
-      cost: 'Once, $0.00065 for each write a second above what the table serves already; nothing a month.',
+      cost: 'Once, $0.00065 for each write and $0.00013 for each read a second above what the table serves already; nothing a month.',
       example: { warmThroughput: { keys: { writesPerSecond: 12_000 } } },
       defaultText: '`{}`: what DynamoDB gives',
       guide: 'options.md#prepare-the-tables-for-a-launch',

@@ -1,4 +1,4 @@
-import { type Benchmark, type BenchmarkCurve, type BenchmarkPoint, type MixEntry, meanTokens } from './benchmark.ts';
+import { type Benchmark, type BenchmarkCurve, type BenchmarkPoint, hasLikeLengths } from './benchmark.ts';
 
 // The organization is notified if the rate of tokens differs from an earlier one by more than this.
 const DRIFT_PERCENT = 15;
@@ -6,19 +6,12 @@ const DRIFT_PERCENT = 15;
 const LIKE_PERCENT = 10;
 const PERCENT = 100;
 
-const isNear = (one: number, other: number): boolean => Math.abs(one - other) <= (Math.max(one, other) * LIKE_PERCENT) / PERCENT;
-
-type Lengths = readonly MixEntry[];
-
-const hasLikeLengths = (one: Lengths, other: Lengths): boolean =>
-  (['prompt_tokens', 'completion_tokens'] as const).every((field) => isNear(meanTokens(one, field), meanTokens(other, field)));
-
 /** True for benchmarks of the same model with the same goals and similar lengths. */
 export const isComparable = (one: BenchmarkCurve, other: BenchmarkCurve): boolean =>
   one.model === other.model &&
   one.goals.ttft_p95_ms === other.goals.ttft_p95_ms &&
   one.goals.inter_token_p95_ms === other.goals.inter_token_p95_ms &&
-  hasLikeLengths(one.mix, other.mix);
+  hasLikeLengths(one.mix, other.mix, LIKE_PERCENT);
 
 const isAlike = (one: BenchmarkCurve, other: BenchmarkCurve): boolean =>
   isComparable(one, other) && one.instance_type === other.instance_type && one.accelerators === other.accelerators;

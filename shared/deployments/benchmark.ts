@@ -144,9 +144,15 @@ export const Benchmark = z.object({
 });
 export type Benchmark = z.output<typeof Benchmark>;
 
-/** The mean number of tokens of the requests of a mix. */
-export const meanTokens = (mix: readonly MixEntry[], kind: 'prompt_tokens' | 'completion_tokens'): number =>
+const meanTokens = (mix: readonly MixEntry[], kind: 'prompt_tokens' | 'completion_tokens'): number =>
   mix.reduce((sum, entry) => sum + entry[kind] * entry.weight, 0) / mix.reduce((sum, { weight }) => sum + weight, 0);
+
+/** True if mean prompts and mean answers of two mixes differ by at most so many percent. */
+export const hasLikeLengths = (one: readonly MixEntry[], other: readonly MixEntry[], percent: number): boolean =>
+  (['prompt_tokens', 'completion_tokens'] as const).every((kind) => {
+    const [mean, otherMean] = [meanTokens(one, kind), meanTokens(other, kind)];
+    return Math.abs(mean - otherMean) <= (Math.max(mean, otherMean) * percent) / 100;
+  });
 
 /** True until a benchmark has ended. */
 export const isOpen = ({ status }: Pick<Benchmark, 'status'>): boolean => status === 'queued' || status === 'running';

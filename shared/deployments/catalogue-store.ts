@@ -59,7 +59,7 @@ const createEntries = <Entry extends Versioned & { id: string }>(
  */
 export const createCatalogueStore = (table: RecordTable, builtIn: BuiltIn = { runtimes: [], instanceTypes: [] }) => {
   const instanceTypes = createEntries(table, 'instance#', InstanceType, builtIn.instanceTypes);
-  const surcharges = createEntries(table, 'surcharge#', AdapterPrices, [NO_ADAPTER_PRICES]);
+  const surcharges = createEntries(table, 'surcharge#', AdapterPrices, []);
   return {
     /** The surcharges on tokens of adapters; none until an admin states one. */
     adapterPrices: async (): Promise<AdapterPrices> => (await surcharges.get(NO_ADAPTER_PRICES.id)) ?? NO_ADAPTER_PRICES,

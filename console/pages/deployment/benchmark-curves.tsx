@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<KeptCurve>[] = [
 /** The results that are kept of a deployment's benchmarks, newest first. */
 export const KeptCurves = ({ curves }: { curves: readonly KeptCurve[] }) =>
   curves.length === 0 ? null : (
-    <Section title="Earlier results">
+    <Section title="Last results">
       <Table label="Results of the last benchmarks" columns={COLUMNS} rows={curves} keyOf={({ id }) => id} />
     </Section>
   );

@@ -116,21 +116,23 @@ export const rolloutDraftOf = (deployment: Deployment): RolloutDraft => ({
   traffic: '100',
 });
 
+const loadsAdapters = ({ adapterRank }: RolloutDraft): boolean => adapterRank.trim() !== '';
+
 /** Why a rollout can't be sent. */
 export const rolloutFaults = (draft: RolloutDraft): Partial<Record<keyof RolloutDraft, string>> => ({
   ...(namesIn(draft.instanceTypes).length === 0 && { instanceTypes: 'Enter at least one instance type.' }),
   ...(!isCount(draft.accelerators) && { accelerators: 'Enter a whole number of at least 1.' }),
   ...(variablesIn(draft.environment) === undefined && { environment: 'Enter one NAME=value on each line.' }),
-  ...(draft.adapterRank !== '' && !isCount(draft.adapterRank) && { adapterRank: 'Enter a whole number of at least 1, or nothing.' }),
-  ...(!isCount(draft.adaptersLoaded) && { adaptersLoaded: 'Enter a whole number of at least 1.' }),
+  ...(loadsAdapters(draft) && !isCount(draft.adapterRank) && { adapterRank: 'Enter a whole number of at least 1, or nothing.' }),
+  ...(loadsAdapters(draft) && !isCount(draft.adaptersLoaded) && { adaptersLoaded: 'Enter a whole number of at least 1.' }),
 });
 
 /** The share of a new generation that is compared with the old one before it answers anyone. */
 export const COMPARED = '0';
 const COMPARED_PERCENT = 10;
 
-const adaptersOf = ({ adapterRank, adaptersLoaded }: RolloutDraft): NonNullable<Update['adapters']> | null =>
-  adapterRank.trim() === '' ? null : { max_rank: Number(adapterRank), max_loaded: Number(adaptersLoaded) };
+const adaptersOf = (draft: RolloutDraft): NonNullable<Update['adapters']> | null =>
+  loadsAdapters(draft) ? { max_rank: Number(draft.adapterRank), max_loaded: Number(draft.adaptersLoaded) } : null;
 
 /** The change that rolls out a new generation; undefined if it would run the same. */
 export const rolloutChange = (draft: RolloutDraft, deployment: Deployment): Update | undefined => {
@@ -142,7 +144,7 @@ export const rolloutChange = (draft: RolloutDraft, deployment: Deployment): Upda
     ...(differs('instanceTypes') && { instance_types: namesIn(draft.instanceTypes) }),
     ...(differs('accelerators') && { accelerators: Number(draft.accelerators) }),
     ...(differs('environment') && { environment: variablesIn(draft.environment) ?? {} }),
-    ...((differs('adapterRank') || (differs('adaptersLoaded') && draft.adapterRank !== '')) && { adapters: adaptersOf(draft) }),
+    ...((differs('adapterRank') || (differs('adaptersLoaded') && loadsAdapters(draft))) && { adapters: adaptersOf(draft) }),
   };
   if (Object.keys(change).length === 0) return undefined;
   const compared = draft.traffic === COMPARED && { shadow: { percent: COMPARED_PERCENT } };

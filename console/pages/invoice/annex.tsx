@@ -5,6 +5,7 @@ import { type Column, Table } from '../../design/data/table.tsx';
 import { Count, Money } from '../../design/data/values.tsx';
 import { sumOf } from '../../design/format/amounts.ts';
 import { Note, Section } from '../../design/layout/layout.tsx';
+import { projectPath } from '../projects/project-path.ts';
 import type { Invoice } from './invoice.ts';
 
 // Those beyond are shown by their id.
@@ -22,7 +23,7 @@ interface AnnexRow {
 const Name = ({ row: { id, name }, organization }: { row: AnnexRow; organization: string | undefined }) => {
   if (id === SUM) return <strong>{name}</strong>;
   if (id === null) return name;
-  return <ScreenLink to={`/projects/${id}${organization ? `?${new URLSearchParams({ organization })}` : ''}`}>{name}</ScreenLink>;
+  return <ScreenLink to={projectPath(id, organization)}>{name}</ScreenLink>;
 };
 
 /** The annex of an invoice: what each project used of models, if a request was in one. */

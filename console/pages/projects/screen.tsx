@@ -13,11 +13,9 @@ import { Filters, Page } from '../../design/layout/layout.tsx';
 import { ProjectActions } from './project-actions.tsx';
 import { CreateProject } from './project-dialogs.tsx';
 import type { BudgetPeriod, Project } from './project-draft.ts';
+import { projectPath } from './project-path.ts';
 
 const AT_ONCE = 100;
-
-const addressOf = (id: string, organization: string | undefined): string =>
-  `/projects/${id}${organization ? `?${new URLSearchParams({ organization })}` : ''}`;
 
 const BudgetCell = ({ project, period }: { project: Project; period: BudgetPeriod }) => {
   const left = project.budgets_left?.[period] ?? null;
@@ -34,7 +32,7 @@ const BudgetCell = ({ project, period }: { project: Project; period: BudgetPerio
 };
 
 const columnsFor = (organization: string | undefined): readonly Column<Project>[] => [
-  { title: 'Name', render: ({ id, name }) => <Link to={addressOf(id, organization)}>{name}</Link> },
+  { title: 'Name', render: ({ id, name }) => <Link to={projectPath(id, organization)}>{name}</Link> },
   { title: 'State', render: ({ status }) => <Chip state={status} /> },
   { title: 'Budget per day', isNumeric: true, render: (project) => <BudgetCell project={project} period="day" /> },
   { title: 'Budget per month', isNumeric: true, render: (project) => <BudgetCell project={project} period="month" /> },

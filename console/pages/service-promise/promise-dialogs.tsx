@@ -6,7 +6,7 @@ import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { VersionedForm } from '../../design/forms/versioned-form.tsx';
-import { Items, Stack } from '../../design/layout/layout.tsx';
+import { Stack } from '../../design/layout/layout.tsx';
 import { monthName } from '../invoices/invoice-state.ts';
 import {
   draftOfPromise,
@@ -19,6 +19,7 @@ import {
   promiseFaults,
 } from './promise-draft.ts';
 import { MEASURES, type Measure, promiseSentences } from './promise-words.ts';
+import { Promised } from './promised.tsx';
 
 interface PromiseDialogProps {
   model: string;
@@ -39,23 +40,6 @@ const MonthField = ({ month, onChange }: { month: string; onChange: (month: stri
   />
 );
 
-const Promised = ({ draft }: { draft: PromiseDraft }) => {
-  const sentences = promiseSentences(figuresOf(draft));
-  return (
-    <Notice>
-      {sentences.length === 0 ? (
-        'Nothing is promised yet. Fill in at least one measure.'
-      ) : (
-        <Items>
-          {sentences.map((sentence) => (
-            <li key={sentence}>{sentence}</li>
-          ))}
-        </Items>
-      )}
-    </Notice>
-  );
-};
-
 const EXAMPLES: Readonly<Record<Measure, string>> = {
   availability: '99.9: 10',
   first_token_p95_ms: '2000: 5',
@@ -66,9 +50,7 @@ const hasNoFault = (draft: PromiseDraft): boolean => Object.keys(promiseFaults(d
 
 /** States what a model promises from a month on, in place of what was stated for that month. */
 export const StatePromise = ({ model, list, onClose }: PromiseDialogProps) => {
-  const [next = ''] = monthsToCome(Date.now());
-  const [month, setMonth] = useState(next);
-  const [draftOf] = useState(() => (stored: PromiseList) => draftOfPromise(stored, next));
+  const [month, setMonth] = useState(() => monthsToCome(Date.now())[0] ?? '');
   return (
     <Dialog title={`What ${model} promises`} onClose={onClose}>
       <p>
@@ -77,8 +59,9 @@ export const StatePromise = ({ model, list, onClose }: PromiseDialogProps) => {
       </p>
       <MonthField month={month} onChange={setMonth} />
       <VersionedForm
+        key={month}
         thing={list}
-        draftOf={draftOf}
+        draftOf={(stored) => draftOfPromise(stored, month)}
         labels={PROMISE_LABELS}
         read={() => request('GET /v1/service-promises', { query: { model } })}
         save={async (draft, { version }) => {
@@ -123,7 +106,11 @@ export const StatePromise = ({ model, list, onClose }: PromiseDialogProps) => {
                 fault={faults.most}
                 inputMode="numeric"
               />
-              {hasNoFault(draft) && <Promised draft={draft} />}
+              {hasNoFault(draft) && (
+                <Notice>
+                  <Promised figures={figuresOf(draft)} otherwise="Nothing is promised yet. Fill in at least one measure." />
+                </Notice>
+              )}
             </>
           );
         }}

@@ -18,6 +18,7 @@ export const MEASURE_NAMES: Readonly<Record<Measure, string>> = {
 };
 
 const PERCENT = 100n;
+const WHOLE = 100;
 
 /** A share such as `0.999` in percent, exactly: `99.9`. */
 export const percentOfShare = (share: string): string => fromUnits(toUnits(share) * PERCENT);
@@ -62,5 +63,9 @@ const promiseSentence = (figures: Figures, measure: Measure): string | undefined
 };
 
 /** All sentences of a promise; none if nothing is promised. */
-export const promiseSentences = (figures: Figures): readonly string[] =>
-  MEASURES.map((measure) => promiseSentence(figures, measure)).filter((sentence) => sentence !== undefined);
+export const promiseSentences = (figures: Figures): readonly string[] => {
+  const { max_credit_percent: most } = figures;
+  const sentences = MEASURES.map((measure) => promiseSentence(figures, measure)).filter((sentence) => sentence !== undefined);
+  if (sentences.length === 0 || most === WHOLE) return sentences;
+  return [...sentences, `All misses of a month together credit at most ${most} %.`];
+};

@@ -6,11 +6,12 @@ import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { type Column, Table } from '../../design/data/table.tsx';
 import { Time } from '../../design/data/values.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { Items, Row, Section } from '../../design/layout/layout.tsx';
+import { Row, Section } from '../../design/layout/layout.tsx';
 import { monthName } from '../invoices/invoice-state.ts';
 import { EndPromise, StatePromise } from './promise-dialogs.tsx';
 import type { PromiseList } from './promise-draft.ts';
-import { type Figures, promiseSentences } from './promise-words.ts';
+import type { Figures } from './promise-words.ts';
+import { Promised } from './promised.tsx';
 
 interface PromisedModel {
   name: string;
@@ -18,22 +19,11 @@ interface PromisedModel {
   service_promise?: Figures | undefined;
 }
 
-const Sentences = ({ figures }: { figures: Figures }) => {
-  const sentences = promiseSentences(figures);
-  if (sentences.length === 0) return <>Nothing is promised.</>;
-  return (
-    <Items>
-      {sentences.map((sentence) => (
-        <li key={sentence}>{sentence}</li>
-      ))}
-      {figures.max_credit_percent < 100 && <li>All misses of a month together credit at most {figures.max_credit_percent} %.</li>}
-    </Items>
-  );
-};
+const NOTHING = 'Nothing is promised.';
 
 const COLUMNS: readonly Column<PromiseList['data'][number]>[] = [
   { title: 'From', isWhole: true, render: ({ from_month }) => monthName(from_month) },
-  { title: 'Promise', render: (promise) => <Sentences figures={promise} /> },
+  { title: 'Promise', render: (promise) => <Promised figures={promise} otherwise={NOTHING} /> },
   { title: 'Stated', isWhole: true, render: ({ stated_at }) => <Time seconds={stated_at} /> },
 ];
 
@@ -66,7 +56,7 @@ export const ServicePromise = ({ model: { name, service_promise } }: { model: Pr
   if (!service_promise && !isForPlatform) return null;
   return (
     <Section title="Service levels">
-      {service_promise ? <Sentences figures={service_promise} /> : <p>Nothing is promised this month.</p>}
+      {service_promise ? <Promised figures={service_promise} otherwise={NOTHING} /> : <p>Nothing is promised this month.</p>}
       <p>
         <ScreenLink to="/service-levels">Compare promises with what was measured</ScreenLink>
       </p>

@@ -64,6 +64,7 @@ export const addAdapter = async (
     state: 'pending',
   };
   const added = adapter;
+  const view = await viewOf(deps, actor);
   await changeDeployment(
     deps,
     actor,
@@ -84,7 +85,7 @@ export const addAdapter = async (
       writes: (before) => [deps.deployments.toTakeName(before, added), deps.models.toCheckAbsent(organization, name)],
     },
   );
-  return toAdapterResource({ id: deploymentId }, adapter, await viewOf(deps, actor));
+  return toAdapterResource({ id: deploymentId }, adapter, view);
 };
 
 /** All adapters of a deployment, oldest first. @throws 404 */
@@ -112,6 +113,7 @@ export const deleteAdapter = async (
   { id, adapter: adapterId }: { id: string; adapter: string },
 ): Promise<AdapterResource> => {
   let deleted: Adapter | undefined;
+  const view = await viewOf(deps, actor);
   await changeDeployment(
     deps,
     actor,
@@ -128,5 +130,5 @@ export const deleteAdapter = async (
       },
     },
   );
-  return toAdapterResource({ id }, deleted as Adapter, await viewOf(deps, actor));
+  return toAdapterResource({ id }, deleted as Adapter, view);
 };

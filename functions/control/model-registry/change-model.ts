@@ -3,6 +3,7 @@ import { commit } from '../../../shared/audit/commit.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Model } from '../../../shared/models/model.ts';
+import { toRetirePrices } from '../../../shared/models/retire-prices.ts';
 import type { Actor } from '../access/actor.ts';
 import { checkFallbacks } from './check-fallbacks.ts';
 import { ChecksFailed, ModelOfDeployment, ModelPublished } from './errors.ts';
@@ -11,7 +12,6 @@ import { auditedFields, type ModelResource, organizationOf, toResource } from '.
 import { checkCounted, checkTask } from './model-task.ts';
 import { checkSizes, type ModelDependencies } from './register-model.ts';
 import type { ModelUpdate } from './registration.ts';
-import { toRetirePrices } from './retire-prices.ts';
 
 interface ModelAddress {
   name: string;

@@ -1,14 +1,13 @@
 import * as z from 'zod';
-import { commit } from '../../../shared/audit/commit.ts';
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { MAX_ADAPTER_PRICES } from '../../../shared/deployments/catalogue.ts';
 import type { CatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
 import type { Price } from '../../../shared/prices/price.ts';
 import { figuresOf, type NewFigures, newestFirst, PriceFigures, toPrice } from '../../../shared/prices/price-version.ts';
 import type { Actor } from '../access/actor.ts';
-import type { PriceRouteDependencies } from './add-price.ts';
 import { checkRoom, effectiveAt } from './effective-at.ts';
 
-export interface AdapterPriceDependencies extends Omit<PriceRouteDependencies, 'models'> {
+export interface AdapterPriceDependencies extends AuditDependencies {
   catalogue: Pick<CatalogueStore, 'adapterPrices' | 'toReplaceAdapterPrices'>;
 }
 

@@ -1,4 +1,5 @@
-import { type BenchmarkCurve, type BenchmarkPoint, meanTokens } from '../../../shared/deployments/benchmark.ts';
+import { type BenchmarkCurve, type BenchmarkPoint, hasLikeLengths } from '../../../shared/deployments/benchmark.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 
 /** A request that a deployment answered. */
 export interface AnsweredRequest {
@@ -23,7 +24,6 @@ const LEAST_TOKENS = 50;
 // The mean lengths of requests that are alike differ by at most this.
 const LIKE_PERCENT = 25;
 const PERCENT = 100;
-const SECOND_MS = 1_000;
 
 // The time between tokens while so many requests of a copy receive tokens.
 interface Step {
@@ -102,23 +102,6 @@ const medianOf = (values: readonly number[]): number => {
   return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
 };
 
-const isNear = (one: number, other: number): boolean => Math.abs(one - other) <= (Math.max(one, other) * LIKE_PERCENT) / PERCENT;
-
-const isLike = (requests: readonly AnsweredRequest[], { mix }: Pick<BenchmarkCurve, 'mix'>): boolean => {
-  const mean = (tokensOf: (request: AnsweredRequest) => number): number =>
-    requests.reduce((sum, request) => sum + tokensOf(request), 0) / requests.length;
-  return (
-    isNear(
-      mean(({ promptTokens }) => promptTokens),
-      meanTokens(mix, 'prompt_tokens'),
-    ) &&
-    isNear(
-      mean(({ completionTokens }) => completionTokens),
-      meanTokens(mix, 'completion_tokens'),
-    )
-  );
-};
-
 /**
  * By how many percent the tokens a second of a deployment's requests differ from its curve, with the same number of
  * requests at the same time; negative: they are slower. It is the median of the requests that were answered in a span
@@ -140,12 +123,11 @@ export const speedDifference = (
       ratio !== undefined && request.completionTokens >= LEAST_TOKENS && request.firstMs >= fromMs && request.endMs <= toMs,
   );
   if (compared.length < LEAST_REQUESTS) return undefined;
-  if (
-    !isLike(
-      compared.map(({ request }) => request),
-      curve,
-    )
-  )
-    return undefined;
+  const lengths = compared.map(({ request: { promptTokens, completionTokens } }) => ({
+    weight: 1,
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+  }));
+  if (!hasLikeLengths(lengths, curve.mix, LIKE_PERCENT)) return undefined;
   return Math.round((medianOf(compared.map(({ ratio = 0 }) => ratio)) - 1) * PERCENT);
 };

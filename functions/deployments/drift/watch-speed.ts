@@ -33,7 +33,7 @@ const MAX_READ = 6_000;
 const NEW: Pick<SpeedWatch, 'beyond' | 'is_drifted'> = { beyond: 0, is_drifted: false };
 
 // Of a shared model, other organizations' requests are in flight, too.
-const isComparable = ({ wanted, state, generations, published_as, meter }: Deployment, benchmark: Benchmark): boolean => {
+const canCompareNow = ({ wanted, state, generations, published_as, meter }: Deployment, benchmark: Benchmark): boolean => {
   const [active, ...others] = generations.filter(isActive);
   return (
     wanted === 'running' &&
@@ -115,7 +115,7 @@ const compareSpan = async (deps: WatchDependencies, benchmark: Benchmark, deploy
 };
 
 const watch = async (deps: WatchDependencies, benchmark: Benchmark, deployment: Deployment): Promise<void> => {
-  if (isOpen(benchmark) || !isComparable(deployment, benchmark) || deployment.progress.ready === 0) return;
+  if (isOpen(benchmark) || !canCompareNow(deployment, benchmark) || deployment.progress.ready === 0) return;
   const nowMs = deps.now();
   const { watch: known } = benchmark;
   // A pass that was late doesn't compare a span that is long past.

@@ -4,6 +4,7 @@ import { isServed } from '../../../shared/deployments/adapter.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { toRetirePrices } from '../../../shared/models/retire-prices.ts';
 import { type AdapterFacts, adapterModelOf, modelOf, routingOf } from './inventory-row.ts';
 
 type ModelRows = Pick<ModelStore, 'get' | 'toCreate' | 'toReplace' | 'toDelete' | 'toRetire' | 'retiredPrices'>;
@@ -43,10 +44,9 @@ const isEqual = (one: Model, other: Model): boolean => isDeepStrictEqual(Model.p
 const toDeleteAdapter = async (models: ModelRows, organization: string, row: Model): Promise<Write[]> => {
   const deletion = models.toDelete(organization, row);
   const surcharges = row.prices.filter(({ is_surcharge }) => is_surcharge);
-  if (surcharges.length === 0) return [deletion];
-  const retired = await models.retiredPrices(organization, row.name);
-  const added = surcharges.filter(({ version }) => !retired.some((price) => price.version === version));
-  return added.length === 0 ? [deletion] : [deletion, models.toRetire(organization, row.name, [...retired, ...added])];
+  return surcharges.length === 0
+    ? [deletion]
+    : [deletion, await toRetirePrices(models, organization, { name: row.name, prices: surcharges })];
 };
 
 const toDeleteAdapters = async (models: ModelRows, organization: string, rows: readonly Model[]): Promise<Write[]> =>
@@ -111,10 +111,5 @@ export const toRemoveFromInventory = async (
   const ofAdapters = await toDeleteAdapters(models, organization, [...adapters.values()].filter(isOwn));
   const writes = [...(isOwn(own) ? [models.toDelete(organization, own)] : []), ...ofAdapters];
   if (shared?.deployment?.id !== id) return writes;
-  const retired = await models.retiredPrices(SERVERLESS_POOL, shared.name);
-  return [
-    ...writes,
-    models.toDelete(SERVERLESS_POOL, shared),
-    models.toRetire(SERVERLESS_POOL, shared.name, [...retired, ...shared.prices]),
-  ];
+  return [...writes, models.toDelete(SERVERLESS_POOL, shared), await toRetirePrices(models, SERVERLESS_POOL, shared)];
 };

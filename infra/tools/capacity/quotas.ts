@@ -1,5 +1,6 @@
 import { eventShardsOf } from '../../../shared/admission/item/shards.ts';
 import { MAX_PARTITIONS } from '../../../shared/observability/request-partitions.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { readConfig } from '../../config/config.ts';
 import { organizationConcurrencyOf } from '../../config/shares.ts';
 import { REQUEST_OVERHEAD_MS, ROLLUP_MS } from '../cost/assumed.ts';
@@ -21,7 +22,6 @@ interface Quota {
 }
 
 const THOUSANDTHS = 1_000;
-const SECOND_MS = 1_000;
 // Each request is written twice: admitted and released.
 const LIMITER_WRITES = 2;
 const RATE = 10_000;

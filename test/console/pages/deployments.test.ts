@@ -276,6 +276,7 @@ describe('a deployment', () => {
     expect(rolloutChange(rolloutDraftOf(loading), loading)).toBeUndefined();
     expect(rolloutChange({ ...rolloutDraftOf(loading), adapterRank: '' }, loading)).toMatchObject({ adapters: null });
     expect(Object.keys(rolloutFaults({ ...opened, adapterRank: 'x', adaptersLoaded: '0' }))).toEqual(['adapterRank', 'adaptersLoaded']);
+    expect(rolloutFaults({ ...opened, adapterRank: ' ', adaptersLoaded: '' })).toEqual({});
     expect(rolloutFaults({ ...opened, instanceTypes: ' , ', environment: 'half' })).toMatchObject({
       instanceTypes: expect.any(String),
       environment: expect.any(String),

@@ -102,6 +102,21 @@ describe('service levels in the console', () => {
     await dialog.getByRole('button', { name: 'End promise' }).click();
     await page.getByRole('cell', { name: 'Nothing is promised.' }).waitFor();
     expect(await promised()).toMatchObject({ version: 3, data: [{ availability: null, first_token_p95_ms: null }] });
+    // Each month has its own.
+    const answered = dialog.getByLabel('Requests answered: percent');
+    const openAt = async (month: number): Promise<string> => {
+      await page.getByRole('button', { name: 'State promise' }).click();
+      await dialog.getByLabel('From (UTC)').selectOption({ index: month });
+      return answered.inputValue();
+    };
+    expect(await openAt(2)).toBe('');
+    await answered.fill('95: 10');
+    await dialog.getByRole('button', { name: 'State promise' }).click();
+    await page.getByRole('cell', { name: 'At least 95 %' }).waitFor();
+    expect(await openAt(2)).toBe('95: 10');
+    await dialog.getByLabel('From (UTC)').selectOption({ index: 0 });
+    expect(await answered.inputValue()).toBe('');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await accessibilityFaults(page)).toEqual([]);
     const asMember = await ui.open(member, `/models/${ui.run.model}`);

@@ -56,8 +56,8 @@ const SECOND_NANOS = 1_000_000n;
 const BESIDE_MS = 100;
 // A run notices within this time that it must end: no longer than it has paid for.
 const NOTICED_MS = LEASE_MS / 2;
-// Each of a benchmark, with all of its kills.
-const MAX_FAULTS = 100;
+// More than a benchmark has.
+const ALL_LEVELS = 100;
 
 const RESULTS: readonly (BenchmarkEnd | undefined)[] = ['goal_missed', 'never_met', 'max_reached'];
 const STOPS: readonly (BenchmarkEnd | undefined)[] = ['budget_spent', 'cancelled', 'deployment_changed', 'not_in_service', 'took_too_long'];
@@ -167,7 +167,7 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
   const begin = async (id: string): Promise<void> => {
     const benchmark = await benchmarks.find(id);
     const run: Run = { isDead: false, inFlight: 0 };
-    const fault = faults.shift() ?? { levels: MAX_FAULTS };
+    const fault = faults.shift() ?? { levels: ALL_LEVELS };
     const database = databaseOf(run, fault);
     const rows = rowsOf(database, 'Deployments');
     let levels = 0;

@@ -234,12 +234,12 @@ const anyOrder = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
 // Far more than any life needs.
 const MAX_PASSES = 60;
 
-// The linear congruential generator of Numerical Recipes.
 const surchargeFrom = (effective_at: number, number: number): Price => ({
   ...{ version: `price_${number}`, effective_at, is_surcharge: true },
   ...{ prompt_nanos: number, completion_nanos: number },
 });
 
+// The linear congruential generator of Numerical Recipes.
 const randomFrom = (seed: number) => {
   let state = seed >>> 0;
   return (): number => {

@@ -1,11 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 
-interface Waiting {
-  atMs: number;
-  resolve: () => void;
-}
-
 /**
  * A clock that jumps from one moment at which something happens to the next, so that simulated time costs no real time.
  * While it runs, the waits of the code (`setTimeout` of `node:timers/promises`) are waits of this clock. Nothing else
@@ -14,15 +9,15 @@ interface Waiting {
 export const createSimulatedClock = (startMs: number) => {
   let nowMs = startMs;
   // By millisecond, in the order in which they began to wait.
-  const waiting = new Map<number, Waiting[]>();
+  const waiting = new Map<number, (() => void)[]>();
   let furthestMs = startMs;
 
   const wait = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       const atMs = nowMs + Math.max(1, Math.round(ms));
       const others = waiting.get(atMs);
-      if (others) others.push({ atMs, resolve });
-      else waiting.set(atMs, [{ atMs, resolve }]);
+      if (others) others.push(resolve);
+      else waiting.set(atMs, [resolve]);
       furthestMs = Math.max(furthestMs, atMs);
     });
 
@@ -47,7 +42,7 @@ export const createSimulatedClock = (startMs: number) => {
           const due = waiting.get(nowMs);
           if (!due) continue;
           waiting.delete(nowMs);
-          for (const { resolve } of due) resolve();
+          for (const resolve of due) resolve();
           // All that can go on does, until it waits for the clock again.
           await turn();
         }

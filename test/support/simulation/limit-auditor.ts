@@ -4,7 +4,6 @@ import type { Item } from '../../../shared/database/database.ts';
 import { MINUTE_MS } from '../../../shared/time/units.ts';
 
 interface Counted {
-  requestId: string;
   admittedAtMs: number;
   tokens: number;
   requests: 1 | 0;
@@ -59,7 +58,7 @@ export const createLimitAuditor = (keysTable: string, usageTable: string) => {
       one.requests = 0;
       one.tokens = 0;
     }
-    const counted: Counted = { requestId, admittedAtMs, tokens: tokens ?? 0, requests: 1 };
+    const counted: Counted = { admittedAtMs, tokens: tokens ?? 0, requests: 1 };
     owner.window.push(counted);
     owner.current.set(requestId, counted);
     owner.requests++;

@@ -6,6 +6,7 @@ import type { Database } from '../../../shared/database/database.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { prefixes, RANDOM_CHARACTERS, timeOfId } from '../../../shared/ids/id.ts';
+import { SECOND_MS } from '../../../shared/time/units.ts';
 import { eventOf } from '../fixtures/completed-event.ts';
 import { createEnvironments, createSettlements, type Environment } from './environments.ts';
 import type { Most } from './limit-auditor.ts';
@@ -13,7 +14,6 @@ import type { SimulatedLoad } from './load.ts';
 import type { Throughput, Units, Wall } from './throughput.ts';
 import { createCallers, createWorld, KEYS, type World } from './world.ts';
 
-const SECOND_MS = 1_000;
 // An admission that takes longer is late: a call of DynamoDB takes some milliseconds.
 const LATE_MS = 100;
 const STATUS_LIMITED = 429;

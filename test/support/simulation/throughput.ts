@@ -1,4 +1,5 @@
 import { AWS_LIMITS } from '../../../infra/tools/capacity/aws-limits.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
 
 export type Kind = 'writes' | 'reads';
 
@@ -24,13 +25,12 @@ interface Partition {
 }
 
 const HASHES = 2 ** 32;
-const SECOND_MS = 1_000;
 // An item that alone uses this part of a partition's units is the reason for its throttles.
 const ALONE = 0.9;
 
 const FULL: Units = { writes: AWS_LIMITS.partitionWrites.value, reads: AWS_LIMITS.partitionReads.value };
 const QUOTA: Units = { writes: AWS_LIMITS.tableWrites.value, reads: AWS_LIMITS.tableReads.value };
-const SPLIT_AFTER_MS = AWS_LIMITS.splitMinutes.value * 60 * SECOND_MS;
+const SPLIT_AFTER_MS = AWS_LIMITS.splitMinutes.value * MINUTE_MS;
 
 /** The units that a new table or index serves. */
 export const NEW_TABLE: Units = { writes: AWS_LIMITS.newTableWrites.value, reads: AWS_LIMITS.newTableReads.value };

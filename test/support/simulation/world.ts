@@ -1,3 +1,4 @@
+import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { AWS_LIMITS } from '../../../infra/tools/capacity/aws-limits.ts';
 import { type PresentedKey, parseSecret } from '../../../shared/admission/item/secret.ts';
 import { nextToSplit, shardId } from '../../../shared/admission/item/shards.ts';
@@ -11,7 +12,6 @@ import { createSimulatedClock } from './clock.ts';
 import { createSimulatedDatabase } from './database.ts';
 import { createLimitAuditor } from './limit-auditor.ts';
 import type { SimulatedLoad } from './load.ts';
-import { createRandom } from './random.ts';
 import { createThroughput, NEW_TABLE, type Throughput } from './throughput.ts';
 
 export const KEYS = 'keys';
@@ -22,7 +22,7 @@ const LATENCY_MS = { call: AWS_LIMITS.databaseCallMs.value, transaction: AWS_LIM
 
 /** A clock, the tables with what they serve, and who counts what the limits allow. */
 export const createWorld = ({ seed, startMs, warm, quota }: SimulatedLoad) => {
-  const random = createRandom(seed);
+  const random = seededRandom(seed);
   const clock = createSimulatedClock(startMs);
   const auditor = createLimitAuditor(KEYS, USAGE);
   const keys = createThroughput(clock.now, warm?.keys, quota);

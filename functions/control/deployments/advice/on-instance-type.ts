@@ -76,9 +76,9 @@ export const basisOn = (
     return instancesFor(copies.max, perInstance) === instances ? Math.min(most, copies.max) : most;
   };
   const convert = (event: GpuEvent): GpuEvent[] => {
-    const instances = instancesFor(copiesFor(copiesOn(event.instances)), type.perInstance);
-    if (event.instance_type === id && event.instances === instances) return [event];
+    if (event.instance_type === id) return [event];
     if (isRating(event)) return [];
+    const instances = instancesFor(copiesFor(copiesOn(event.instances)), type.perInstance);
     const moved = { ...event, instance_type: id, instances };
     return [{ ...moved, cost_nanos: costOf([moved], prices, event.started_at, event.ended_at) }];
   };
@@ -93,7 +93,7 @@ export const basisOn = (
   };
   return {
     ...rest,
-    basis: { ...basis },
+    basis,
     charges: {
       ...charges,
       events: charges.events.flatMap(convert),

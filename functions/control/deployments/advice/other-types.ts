@@ -57,16 +57,14 @@ const basisWith = async (
 ): Promise<OnOtherType[]> => {
   const { instance_type: id, accelerators } = curve;
   const comparison = comparisonOf(own, curve, Math.max(1, (read.inFlight ?? 0) / read.present.minCopies));
-  const [type, prices, ofType] = await Promise.all([
-    deps.catalogue.instanceTypes.get(id),
-    deps.catalogue.prices(id),
-    deps.startTimes.secondsOf(id),
-  ]);
-  const perInstance = type ? copiesPerInstance(type, accelerators) : 0;
-  if (!comparison || perInstance === 0 || prices.length === 0) return [];
+  if (!comparison) return [];
+  const [type, ofType] = await Promise.all([deps.catalogue.instanceTypes.get(id), deps.startTimes.secondsOf(id)]);
+  if (type?.status !== 'available' || type.prices.length === 0) return [];
+  const perInstance = copiesPerInstance(type, accelerators);
+  if (perInstance === 0) return [];
   const hasRunOnIt = wantedGeneration(deployment).instance_types[0] === id;
   const start = predictStart(hasRunOnIt ? deployment.starts : [], ofType);
-  const other = { id, perInstance, prices: fromTheBeginning(prices), start };
+  const other = { id, perInstance, prices: fromTheBeginning(type.prices), start };
   return [{ instanceType: id, curve, own, comparison, read: basisOn(read, other, comparison) }];
 };
 
@@ -85,6 +83,6 @@ export const otherTypesFor = async (deps: OtherTypeDependencies, deployment: Dep
     const own = ofOwn.find(({ curve }) => isComparable(curve, measured.curve))?.curve;
     if (own && id !== instance_types[0] && !pairs.has(id)) pairs.set(id, { own, measured });
   }
-  const found = await Promise.all([...pairs.values()].slice(0, MAX_TYPES).map((pair) => basisWith(deps, read, pair)));
-  return found.flat();
+  const found = await Promise.all([...pairs.values()].map((pair) => basisWith(deps, read, pair)));
+  return found.flat().slice(0, MAX_TYPES);
 };

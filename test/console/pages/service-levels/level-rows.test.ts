@@ -90,6 +90,7 @@ describe('the form of a promise', () => {
     expect(promiseSentences(FIGURES)).toEqual([
       'At least 99.9 % of the requests are answered, if at least 1,000 requests count. Credit: 10 % below 99.9 %, 25 % below 99 %.',
       '95 of 100 streams begin within 2,000 ms. Credit: 5 % above 2,000 ms.',
+      'All misses of a month together credit at most 30 %.',
     ]);
   });
 

@@ -262,7 +262,7 @@ describe('the budgets of a project', () => {
     expect((await retrieveProject(stores, owner, placeOf(none))).budgets_left).toEqual({ day: null, month: null, total: null });
     const listed = async () => (await listProjects(stores, owner, ProjectsQuery.parse({}))).data.map(({ budgets_left: all }) => all?.month);
     expect(await listed()).toEqual(['5', left.month, null]);
-    await put(other.id, { shards: 999 });
+    await put(other.id, { shards: 1_001 });
     expect(await listed()).toEqual(['5', undefined, null]);
     expect((await retrieveProject(stores, owner, placeOf(busy))).budgets_left).toEqual(left);
   });

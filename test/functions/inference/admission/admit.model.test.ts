@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, release } from '../../../../functions/inference/admission/admit.ts';
 import { growOrganization } from '../../../../functions/inference/admission/grow-organization.ts';
+import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
 import { type LimiterItem, shardsOf } from '../../../../shared/admission/item/limiter-item.ts';
 import { nextToSplit, shardId } from '../../../../shared/admission/item/shards.ts';
 import { planSplit } from '../../../../shared/admission/plans/split-shard.ts';
@@ -14,7 +15,6 @@ import { newId } from '../../../support/fixtures/new-id.ts';
 import { createSimulatedClock } from '../../../support/simulation/clock.ts';
 import { createSimulatedDatabase } from '../../../support/simulation/database.ts';
 import { mirrored } from '../../../support/simulation/mirrored.ts';
-import { createRandom } from '../../../support/simulation/random.ts';
 import { createThroughput } from '../../../support/simulation/throughput.ts';
 import { sized } from '../../../support/sized.ts';
 
@@ -204,7 +204,7 @@ describe('the simulated database', () => {
     const tables = { [table]: { partitionKey: 'id', throughput: createThroughput(() => START) } };
     const latencyMs = { call: 1, transaction: 1 };
     const clock = createSimulatedClock(START);
-    const simulated = createSimulatedDatabase({ clock, random: createRandom(1), tables, onChange: () => undefined, latencyMs });
+    const simulated = createSimulatedDatabase({ clock, random: seededRandom(1), tables, onChange: () => undefined, latencyMs });
     const results: [local: unknown, simulated: unknown][] = [];
     const both = mirrored(database.sdk, simulated.open(1, { isFree: true }), (one, other) => void results.push([one, other]));
     const limiters = openLimiters(both, table);
@@ -214,7 +214,7 @@ describe('the simulated database', () => {
     const key = await makeKey(limiters, { org: organization, concurrency: 24, requests_per_minute: 60, tokens_per_minute: 200_000 });
     let now = START;
     const callers = [0, 1, 2].map(() => ({ ...makeCaller(limiters, () => now), cache: forgetfulCache() }));
-    const random = createRandom(2);
+    const random = seededRandom(2);
     const inFlight: Admission[] = [];
     const ended = { admitted: 0, rejected: 0 };
     for (let step = 0; step < COMPARED_STEPS; step++) {
