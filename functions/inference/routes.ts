@@ -17,6 +17,7 @@ import { createCacheSalt } from '../../shared/upstream/request-body.ts';
 import type { QueuedSettlement, SettlementQueue } from '../../shared/usage/settlement-queue.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import type { Capacity } from './capacity/capacity.ts';
+import { chatCompletions } from './chat/route.ts';
 import type { CreateClients, RequestClients } from './clients/clients.ts';
 import { createIdempotencyStore } from './idempotency/idempotency-store.ts';
 import type { LogPayload } from './payload-log/payload-log.ts';
@@ -25,6 +26,7 @@ import { serve } from './pipeline/pipeline.ts';
 import { serveRoutes } from './serve-routes.ts';
 import type { RunShadow } from './shadow/run-shadow.ts';
 import { createTargetHealth } from './targets/target-health.ts';
+import { warmUp } from './warm-up.ts';
 
 const now = Date.now;
 const host = hostOfEnvironment();
@@ -108,8 +110,8 @@ const createDependencies = (clients: RequestClients): Dependencies => {
   };
 };
 
-/** The routes that invoke models. Each is loaded with its first request. */
-export const createRoutes = (createClients: CreateClients): Serve => {
+/** The routes that invoke models. Chats are ready at the start, the others are loaded with their first request. */
+export const createRoutes = async (createClients: CreateClients): Promise<Serve> => {
   const clients = createClients({ readItem: createItemReader(IN_FLIGHT) });
   const dependencies = createDependencies(clients);
   const store = createResponseStore(clients.database, environmentVariable('RESPONSES_TABLE'), now);
@@ -117,8 +119,9 @@ export const createRoutes = (createClients: CreateClients): Serve => {
     lazy(async () =>
       (await import('./pooling/serve-pooling.ts')).servePooling(path, (await import('./rerank/route.ts')).rerank, dependencies),
     );
+  await warmUp(clients.once, environmentVariable('KEYS_TABLE'));
   return serveRoutes({
-    createChatCompletion: (path) => lazy(async () => serve(path, (await import('./chat/route.ts')).chatCompletions, dependencies)),
+    createChatCompletion: (path) => serve(path, chatCompletions, dependencies),
     createCompletion: (path) => lazy(async () => serve(path, (await import('./completions/route.ts')).completions, dependencies)),
     createEmbeddings: (path) =>
       lazy(async () =>

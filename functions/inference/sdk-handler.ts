@@ -9,4 +9,4 @@ import { createRoutes } from './routes.ts';
 export const handler = middy({ executionMode: executionModeWrittenReplies })
   .use(identified())
   .use(errorReplies())
-  .handler(createRoutes(createSdkClients));
+  .handler(await createRoutes(createSdkClients));
