@@ -11,8 +11,6 @@ import { runEvery } from '../constructs/functions/schedule.ts';
 import { BILLING_TIMEOUT, BillingTasks, MonthClosings } from '../constructs/queues/billing-tasks.ts';
 import type { DataStack } from './data-stack.ts';
 
-// Lambda assigns CPU in proportion to memory. This is one full CPU, for reading and hashing a month of events.
-const ONE_CPU_MB = 1_769;
 // Finds due months, expired credit and hours to export.
 const LOOK_EVERY = Duration.hours(1);
 
@@ -31,7 +29,6 @@ export class BillingStack extends Stack {
     this.function = new NodeFunction(this, 'Billing', {
       config,
       name: 'billing',
-      memoryMb: ONE_CPU_MB,
       timeout: BILLING_TIMEOUT,
       files: BUNDLED_FONTS,
       continuesItself: true,

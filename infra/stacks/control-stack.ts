@@ -60,7 +60,6 @@ export class ControlStack extends Stack {
     this.function = new NodeFunction(this, 'Control', {
       config,
       name: 'control',
-      memoryMb: 512,
       timeout: TIMEOUT,
       reference: { host: 'control' },
     });
@@ -129,7 +128,7 @@ export class ControlStack extends Stack {
         'The function verifies access tokens, because it reads the user’s permissions for every request and can accept tokens of another issuer.',
     });
     this.function.addEnvironment('CONTROL_URL', this.host.url);
-    this.signIn = new NodeFunction(this, 'SignIn', { config, name: 'sign-in', memoryMb: 512, timeout: TIMEOUT });
+    this.signIn = new NodeFunction(this, 'SignIn', { config, name: 'sign-in', timeout: TIMEOUT });
     data.accounts.grant(this.signIn, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     acknowledgeUnexercised(this.signIn.role, { actions: ['dynamodb:DeleteItem'], resource: data.accounts.table.tableArn }, OF_OLD_SESSIONS);
     data.audit.grantAdd(this.signIn);
@@ -139,7 +138,7 @@ export class ControlStack extends Stack {
     this.resetMails.grantSend(this.signIn);
     this.resetMails.deliverTo(this.signIn);
     for (const path of SIGN_IN_PATHS) this.host.post(path, this.signIn);
-    this.machineSignIn = new NodeFunction(this, 'MachineSignIn', { config, name: 'machine-sign-in', memoryMb: 512, timeout: TIMEOUT });
+    this.machineSignIn = new NodeFunction(this, 'MachineSignIn', { config, name: 'machine-sign-in', timeout: TIMEOUT });
     this.machineSignIn.addEnvironment('ALLOWED_NETWORKS', config.notifications.allowedNetworks.join(','));
     data.accounts.grant(this.machineSignIn, 'BatchGetItem', 'UpdateItem', 'PutItem');
     data.audit.grantAdd(this.machineSignIn);
@@ -154,7 +153,7 @@ export class ControlStack extends Stack {
   }
 
   #console({ config, data, serverless, ondemand }: Pick<ControlStackProps, 'config' | 'data' | 'serverless' | 'ondemand'>): NodeFunction {
-    const fn = new NodeFunction(this, 'Console', { config, name: 'console', memoryMb: 256, timeout: TIMEOUT, hasConsole: true });
+    const fn = new NodeFunction(this, 'Console', { config, name: 'console', timeout: TIMEOUT, hasConsole: true });
     fn.addEnvironment('SLUICE_VERSION', version);
     fn.addEnvironment('SLUICE_COMMIT', config.commit);
     fn.addEnvironment('SERVERLESS_URL', serverless.host.url);
@@ -167,7 +166,7 @@ export class ControlStack extends Stack {
   }
 
   #singleSignOn({ config, data, identity }: Pick<ControlStackProps, 'config' | 'data' | 'identity'>): NodeFunction {
-    const fn = new NodeFunction(this, 'SingleSignOn', { config, name: 'single-sign-on', memoryMb: 512, timeout: TIMEOUT });
+    const fn = new NodeFunction(this, 'SingleSignOn', { config, name: 'single-sign-on', timeout: TIMEOUT });
     data.accounts.grant(fn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
     acknowledgeUnexercised(fn.role, { actions: ['dynamodb:DeleteItem'], resource: data.accounts.table.tableArn }, OF_OLD_SESSIONS);
     data.audit.grantAdd(fn);

@@ -25,8 +25,6 @@ const ARN_CHARACTERS = 130;
 const TIMEOUT = Duration.seconds(60);
 // Lambda's maximum: a benchmark measures about ten levels of a minute, and another invocation continues it.
 const BENCHMARK_TIMEOUT = Duration.minutes(15);
-// Lambda assigns CPU in proportion to memory. With less than one, hundreds of streams would wait for it.
-const ONE_CPU_MB = 1_769;
 // Each deployment that is not in transition is reconciled so often, which bounds the error of metered GPU time.
 const RECONCILE_EVERY = Duration.minutes(1);
 // Lambda repeats a failed event after one minute, and again after two. Later, the schedule has woken the deployment.
@@ -49,7 +47,6 @@ export class DeploymentsStack extends Stack {
     this.function = new NodeFunction(this, 'Deployments', {
       config,
       name: 'deployments',
-      memoryMb: 512,
       timeout: TIMEOUT,
       continuesItself: true,
     });
@@ -80,7 +77,7 @@ export class DeploymentsStack extends Stack {
   }
 
   #createBenchmark(config: Config, { audit, deployments, notifications, usage }: DataStack): NodeFunction {
-    const fn = new NodeFunction(this, 'Benchmark', { config, name: 'benchmark', memoryMb: ONE_CPU_MB, timeout: BENCHMARK_TIMEOUT });
+    const fn = new NodeFunction(this, 'Benchmark', { config, name: 'benchmark', timeout: BENCHMARK_TIMEOUT });
     fn.addEnvironment('INSTALLATION', config.name);
     deployments.grant(fn, 'GetItem', 'PutItem');
     usage.grant(fn, 'PutItem');

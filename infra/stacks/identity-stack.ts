@@ -20,7 +20,6 @@ export class IdentityStack extends Stack {
     const authChallenge = new NodeFunction(this, 'AuthChallenge', {
       config,
       name: 'auth-challenge',
-      memoryMb: 512,
       timeout: TRIGGER_TIMEOUT,
     });
     data.attempts.grant(authChallenge, 'DeleteItem');

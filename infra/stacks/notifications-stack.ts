@@ -35,7 +35,6 @@ export class NotificationsStack extends Stack {
     this.function = new NodeFunction(this, 'Notifications', {
       config,
       name: 'notifications',
-      memoryMb: 256,
       timeout: TIMEOUT,
       continuesItself: true,
     });

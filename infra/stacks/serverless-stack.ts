@@ -16,8 +16,6 @@ import type { DeploymentsStack } from './deployments-stack.ts';
 
 // No function can still be working on a request that is older than this.
 const MAX_IN_FLIGHT = INFERENCE_TIMEOUT.plus(Duration.seconds(60));
-// Lambda assigns CPU in proportion to memory. This is one full CPU, and more would not make one thread faster.
-const ONE_CPU_MB = 1_769;
 const SWEEP_EVERY = Duration.minutes(5);
 
 interface ServerlessStackProps {
@@ -47,7 +45,6 @@ export class ServerlessStack extends Stack {
     this.tokenizer = new NodeFunction(this, 'Tokenizer', {
       config,
       name: 'tokenizer',
-      memoryMb: ONE_CPU_MB,
       timeout: Duration.seconds(20),
     });
     data.tokenizers.grantRead(this.tokenizer);
@@ -72,7 +69,7 @@ export class ServerlessStack extends Stack {
     // in that deployment.
     this.exportValue(this.host.api.restApiId);
 
-    this.metering = new NodeFunction(this, 'Metering', { config, name: 'metering', memoryMb: 256, timeout: Duration.minutes(4) });
+    this.metering = new NodeFunction(this, 'Metering', { config, name: 'metering', timeout: Duration.minutes(4) });
     this.metering.addEnvironment('MAX_IN_FLIGHT_MS', String(MAX_IN_FLIGHT.toMilliseconds()));
     data.keys.grant(this.metering, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem');
     data.keys.grantIndex(this.metering, EPOCH_INDEX);

@@ -18,7 +18,7 @@ export class SupportStack extends Stack {
 
   constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
     super(scope, id);
-    this.function = new NodeFunction(this, 'Support', { config, name: 'support', memoryMb: 256, timeout: TIMEOUT });
+    this.function = new NodeFunction(this, 'Support', { config, name: 'support', timeout: TIMEOUT });
     this.function.addEnvironment('TICKET_RETENTION_DAYS', String(config.support.retentionDays));
     data.tickets.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem');
     data.ticketFiles.grantList(this.function, KEPT_FILES);

@@ -11,8 +11,7 @@ import type { ResponseObject } from './output-item.ts';
 export const KEPT_DAYS = 30;
 // Compressed. A DynamoDB item can have 400 kB, including attribute names and keys.
 const MAX_STORED_BYTES = 390_000;
-// Uncompressed. A stored response and a request of the same size must fit into a function of 256 MB: together they need
-// 200 MB.
+// Uncompressed. A stored response and a request that continues it must fit into a function's memory.
 const MAX_OPENED_BYTES = 4 * 1024 * 1024;
 
 // A deletion is recorded for longer than any response can be in progress.
@@ -76,12 +75,20 @@ export const createResponseStore = (database: Database, table: string, now: () =
       }
     },
 
-    /** The response; undefined if it does not exist or has expired. */
-    get: async (organization: string, id: string): Promise<StoredResponse | undefined> => {
+    /**
+     * The response; undefined if it does not exist or has expired.
+     * @param onBytes is called with its size before it is parsed, and can throw
+     */
+    get: async (
+      organization: string,
+      id: string,
+      onBytes: (bytes: number) => void = () => undefined,
+    ): Promise<StoredResponse | undefined> => {
       if (!RESPONSE_ID.test(id)) return undefined;
       const { Item } = await database.get({ TableName: table, Key: keyOf(organization, id), ConsistentRead: true });
       if (!Item?.content || Number(Item.expires_at) <= nowSeconds()) return undefined;
       const text = await unpack(Item.content as Uint8Array, { maxOutputLength: MAX_OPENED_BYTES });
+      onBytes(text.length);
       return JSON.parse(text.toString()) as StoredResponse;
     },
 

@@ -2,7 +2,7 @@ import type { UpstreamChoice, UpstreamChunk, UpstreamUsage } from '../../../shar
 import type { WholeReply } from './inference-route.ts';
 
 // Characters of deltas as JSON. The log keeps 1 MB of text, and a delta is mostly the JSON around its text.
-const MAX_CHARACTERS = 8_000_000;
+const MAX_CHARACTERS = 6_000_000;
 
 /** Collects a stream as a whole reply, for the payload log. */
 export interface CollectedStream {

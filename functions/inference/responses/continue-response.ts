@@ -5,6 +5,7 @@ import { ConversationTooLong, PreviousResponseNotFound } from './errors.ts';
 import { orphanOf } from './orphan.ts';
 import { emptyConversationFault, type ResponsesRequest, toolNamesOf } from './request.ts';
 import { resolveReferences } from './resolve-references.ts';
+import { charactersOf, MAX_CHARACTERS_TOGETHER } from './room.ts';
 import { isCompaction } from './tools/compaction.ts';
 import { faultOfTools } from './tools/tool-faults.ts';
 
@@ -20,6 +21,13 @@ const conversationOf = ({ before, input, response }: StoredResponse): Conversati
   return [...(output.some(isCompaction) ? earlier.filter(isInstruction) : earlier), ...output];
 };
 
+// Before the stored text becomes a conversation.
+const checkRoom = (storedBytes: number, input: readonly ConversationItem[]): void => {
+  const characters = storedBytes + charactersOf(input);
+  if (characters <= MAX_CHARACTERS_TOGETHER) return;
+  throw new ConversationTooLong(`about ${characters} characters with this request, and the maximum is ${MAX_CHARACTERS_TOGETHER}`);
+};
+
 /**
  * Adds the earlier conversation to a request that continues a response, and resolves its item references.
  * @throws PreviousResponseNotFound, ItemNotFound, ConversationTooLong; 400 for a result without its call, or a
@@ -32,7 +40,7 @@ export const continueResponse = async (
 ): Promise<ResponsesRequest> => {
   const { previous_response_id: id } = request.body;
   const input = await resolveReferences(store, request.body.input, organization);
-  const previous = id == null ? undefined : await store.get(organization, id);
+  const previous = id == null ? undefined : await store.get(organization, id, (bytes) => checkRoom(bytes, input));
   if (id != null && !previous) throw new PreviousResponseNotFound(id);
   const before = previous ? { items: conversationOf(previous), depth: previous.depth } : request.before;
   if (before.depth >= MAX_DEPTH) throw new ConversationTooLong(`${before.depth} responses, which is the maximum`);

@@ -17,7 +17,7 @@ import { bundle } from '../../bundling/bundle.ts';
 import type { Config, ReservedConcurrency } from '../../config/config.ts';
 import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import { environmentErrors } from './environment-size.ts';
-import { nodeOptionsOf } from './node-options.ts';
+import { nodeOptionsOf, SMALL_MALLOC, smallNodeOptionsOf } from './node-options.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 
@@ -53,7 +53,6 @@ interface NodeFunctionProps {
   as?: keyof ReservedConcurrency | UnreservedFunction;
   /** The file in the folder that exports the handler. */
   entry?: 'handler.ts' | 'sdk-handler.ts';
-  memoryMb: number;
   timeout: Duration;
   /** The host whose API reference the function serves from files next to its bundle. */
   reference?: { host: HostScope | 'control' };
@@ -66,7 +65,18 @@ interface NodeFunctionProps {
   continuesItself?: boolean;
   /** Files of packages that the function reads: their places next to its bundle, and in `node_modules`. */
   files?: Readonly<Record<string, string>>;
+  /** True if the function fits into little memory only with limits of the heap of its own. */
+  isSmall?: boolean;
+  /** The least memory in MB, if it needs more than the setting's default. */
+  leastMb?: number;
 }
+
+// A name that Lambda runs instead of Node, in the folder of the code.
+const START = 'start.sh';
+const SMALL = {
+  files: { [START]: path.join(root, 'infra/bundling', START) },
+  variables: { AWS_LAMBDA_EXEC_WRAPPER: `/var/task/${START}`, ...SMALL_MALLOC },
+} as const;
 
 // This program writes a host's reference next to its bundle.
 const toWriteReference = ({ host }: NonNullable<NodeFunctionProps['reference']>) => ({
@@ -93,11 +103,12 @@ export class NodeFunction extends LambdaFunction {
       name,
       as = name,
       entry = 'handler.ts',
-      memoryMb,
       timeout,
       reference,
       hasConsole = false,
       files,
+      isSmall = false,
+      leastMb = 0,
       continuesItself = false,
     }: NodeFunctionProps,
   ) {
@@ -107,12 +118,13 @@ export class NodeFunction extends LambdaFunction {
     });
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
+    const memoryMb = Math.max(config.memory[as], leastMb);
     const reserved = isUnreserved(as) ? undefined : config.reservedConcurrency?.[as];
     super(scope, id, {
       code: bundle({
         entry: path.join(root, 'functions', name, entry),
         afterwards: reference ? toWriteReference(reference) : hasConsole ? TO_WRITE_CONSOLE : undefined,
-        files,
+        files: isSmall ? { ...SMALL.files, ...files } : files,
       }),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
@@ -126,7 +138,11 @@ export class NodeFunction extends LambdaFunction {
       tracing: Tracing.ACTIVE,
       ...(continuesItself && { recursiveLoop: RecursiveLoop.ALLOW }),
       ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
-      environment: { SLUICE_FUNCTION: as, NODE_OPTIONS: nodeOptionsOf(memoryMb) },
+      environment: {
+        SLUICE_FUNCTION: as,
+        NODE_OPTIONS: isSmall ? smallNodeOptionsOf(memoryMb) : nodeOptionsOf(memoryMb),
+        ...(isSmall && SMALL.variables),
+      },
     });
     this.title = as;
     const resource = this.node.defaultChild as CfnFunction;

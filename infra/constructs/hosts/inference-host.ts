@@ -16,6 +16,8 @@ import type { Table } from '../tables/table.ts';
 import { RestHost } from './rest-host.ts';
 
 export const INFERENCE_TIMEOUT = Duration.seconds(600);
+// AWS's own clients need more memory.
+const SDK_MB = 256;
 // Callers get the version of this alias.
 const LIVE_ALIAS = 'live';
 
@@ -71,7 +73,8 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
     name: 'inference',
     as: NAMES[keyScope].inference,
     entry: config.requestClient === 'sdk' ? 'sdk-handler.ts' : 'handler.ts',
-    memoryMb: 256,
+    isSmall: true,
+    ...(config.requestClient === 'sdk' && { leastMb: SDK_MB }),
     timeout: INFERENCE_TIMEOUT,
   });
   setHostVariables(inference, props);
@@ -118,7 +121,6 @@ const createCatalog = (scope: Construct, props: InferenceHostProps): NodeFunctio
     config,
     name: 'catalog',
     as: NAMES[keyScope].catalog,
-    memoryMb: 256,
     timeout: Duration.seconds(15),
     reference: { host: keyScope },
   });

@@ -12,8 +12,6 @@ import { failureQueue } from '../queues/dead-letter-queue.ts';
 import type { Table } from '../tables/table.ts';
 import type { InferenceHost } from './inference-host.ts';
 
-// Room for a delivery of 64 MB of lines.
-const MEMORY_MB = 512;
 const TIMEOUT = Duration.minutes(1);
 // Lambda's maximum, after one and two minutes.
 const RETRIES = 2;
@@ -35,7 +33,7 @@ export class Refusals extends Construct {
 
   constructor(scope: Construct, id: string, { config, observability }: RefusalsProps) {
     super(scope, id);
-    this.function = new NodeFunction(this, 'Function', { config, name: 'refusals', memoryMb: MEMORY_MB, timeout: TIMEOUT });
+    this.function = new NodeFunction(this, 'Function', { config, name: 'refusals', timeout: TIMEOUT });
     observability.grant(this.function, 'GetItem', 'PutItem', 'UpdateItem');
     this.failures = failureQueue(this);
     this.function.addToRolePolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.failures.queueArn] }));

@@ -23,7 +23,7 @@ export class AuditCopies extends Construct {
 
   constructor(scope: Construct, id: string, { config, audit, bucket }: { config: Config; audit: Table; bucket: Bucket }) {
     super(scope, id);
-    this.function = new NodeFunction(this, 'Function', { config, name: 'audit-copy', memoryMb: 256, timeout: Duration.minutes(1) });
+    this.function = new NodeFunction(this, 'Function', { config, name: 'audit-copy', timeout: Duration.minutes(1) });
     bucket.grantAdd(this.function);
     this.failures = readStream(this, audit, this.function, { batchSize: BATCH_SIZE, retryAttempts: RETRIES, maxRecordAge: MAX_AGE });
   }

@@ -9,8 +9,6 @@ import type { Bucket } from '../tables/bucket.ts';
 import type { Table } from '../tables/table.ts';
 import { WorkQueue } from './work-queue.ts';
 
-// Room for a body of 6 MB and a reply as large, as JSON and parsed.
-const MEMORY_MB = 512;
 const TIMEOUT = Duration.minutes(1);
 const RETRY_AFTER = Duration.minutes(6);
 // Retries go on for about half an hour. Then an operator has until the bucket deletes the content.
@@ -40,7 +38,7 @@ export class PayloadRedaction extends Construct {
   constructor(scope: Construct, id: string, { config, observability, payloads }: PayloadRedactionProps) {
     super(scope, id);
     this.#payloads = payloads;
-    this.function = new NodeFunction(this, 'Function', { config, name: 'payloads', memoryMb: MEMORY_MB, timeout: TIMEOUT });
+    this.function = new NodeFunction(this, 'Function', { config, name: 'payloads', timeout: TIMEOUT });
     // The settings of payload logs, and how many payloads of an organization wait.
     observability.grant(this.function, 'BatchGetItem', 'UpdateItem');
     payloads.grantUnder(this.function, UNREDACTED, 's3:GetObject', 's3:DeleteObject');

@@ -8,8 +8,6 @@ import { NodeFunction } from '../functions/node-function.ts';
 import type { Table } from '../tables/table.ts';
 import { readStream } from './stream-reader.ts';
 
-// One full CPU, because parsing events is CPU-bound.
-const MEMORY_MB = 1_769;
 const TIMEOUT = Duration.minutes(5);
 // The longest delay of totals. A longer window reads the same events less often.
 const BATCH_WINDOW = Duration.seconds(60);
@@ -44,7 +42,7 @@ export class Rollups extends Construct {
 
   constructor(scope: Construct, id: string, { config, usage, deployments, observability, ...stopped }: RollupsProps) {
     super(scope, id);
-    this.function = new NodeFunction(this, 'Function', { config, name: 'rollup', memoryMb: MEMORY_MB, timeout: TIMEOUT });
+    this.function = new NodeFunction(this, 'Function', { config, name: 'rollup', timeout: TIMEOUT });
     usage.grant(this.function, 'Query', 'PutItem');
     // When each deployment was last used, from which it follows that it is idle.
     deployments.grant(this.function, 'UpdateItem');

@@ -12,7 +12,6 @@ import type { Table } from '../tables/table.ts';
 import { readStream } from './stream-reader.ts';
 import { WorkQueue } from './work-queue.ts';
 
-const MEMORY_MB = 512;
 const TIMEOUT = Duration.minutes(1);
 // About 2 KB of JSON an event.
 const BATCH_SIZE = 1_000;
@@ -69,7 +68,7 @@ export class Telemetry extends Construct {
   constructor(scope: Construct, id: string, { config, settings, usage }: TelemetryProps) {
     super(scope, id);
     const destinations = destinationsOf(settings);
-    this.function = new NodeFunction(this, 'Function', { config, name: 'telemetry', memoryMb: MEMORY_MB, timeout: TIMEOUT });
+    this.function = new NodeFunction(this, 'Function', { config, name: 'telemetry', timeout: TIMEOUT });
     this.function.addEnvironment('INSTALLATION', config.name);
     this.function.addEnvironment('SLUICE_COMMIT', config.commit);
     this.function.addEnvironment(DESTINATIONS_VARIABLE, JSON.stringify(destinations));

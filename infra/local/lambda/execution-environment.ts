@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LambdaFunction } from '../../assembly/local-app.ts';
+import { nodeOptionsOf } from '../../constructs/functions/node-options.ts';
 import { collect } from '../http/collect.ts';
 import { compileCache } from '../processes/compile-cache.ts';
 import type { ProcessList } from '../processes/process-list.ts';
@@ -163,6 +164,12 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
   };
 };
 
+// A process with concurrent invocations stands for many environments of Lambda, which have more memory together.
+const MIN_SHARED_MIB = 256;
+const manyAtOnce = ({ memoryMiB }: LambdaFunction): { NODE_OPTIONS: string } => ({
+  NODE_OPTIONS: nodeOptionsOf(Math.max(MIN_SHARED_MIB, memoryMiB)),
+});
+
 const startProcess = ({ fn, variables, program, socketPath, logFile, freezes, processes }: EnvironmentOptions): ChildProcess => {
   const runtimeOptions: RuntimeOptions = {
     socketPath,
@@ -176,7 +183,7 @@ const startProcess = ({ fn, variables, program, socketPath, logFile, freezes, pr
   // Detached, so that Ctrl-C reaches only the runner, which then stops everything in order.
   const child = fork(program, [JSON.stringify(runtimeOptions)], {
     cwd: fn.folder,
-    env: { ...variables, ...compileCache },
+    env: { ...variables, ...compileCache, ...(!freezes && manyAtOnce(fn)) },
     execArgv: [],
     detached: true,
     stdio: ['ignore', logFile, logFile, 'ipc'],

@@ -48,7 +48,7 @@ const serve = async (): Promise<void> => {
     setClock(Number(request.headers[CLOCK_OFFSET_HEADER]));
     const context = invocationContext(options, String(request.headers[REQUEST_ID_HEADER]), Number(request.headers[REMAINING_HEADER]));
     try {
-      const event: unknown = JSON.parse(Buffer.concat(body).toString());
+      const event: unknown = JSON.parse(Buffer.concat(body.splice(0)).toString());
       if (streaming) {
         await handler(event, response, context);
       } else {

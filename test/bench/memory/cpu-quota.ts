@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 // The hierarchy of CPU groups (cgroup v1), which root can write on many Linux machines.
@@ -10,7 +10,6 @@ const ONE_CORE_MB = 1_769;
 const PERIOD_US = 20_000;
 // The most weight that Linux knows: other processes of a busy machine wait for the function, and not it for them.
 const MOST_SHARES = 262_144;
-const NANOSECONDS_PER_MS = 1e6;
 
 /** The share of a core that a function has. */
 export const coreShare = (memoryMb: number): number => Math.min(1, memoryMb / ONE_CORE_MB);
@@ -19,8 +18,6 @@ export const coreShare = (memoryMb: number): number => Math.min(1, memoryMb / ON
 export interface CpuQuota {
   /** Moves a process with all its threads into the group. */
   add(pid: number): void;
-  /** How long the group has waited for its next period, in ms. */
-  throttledMs(): number;
   /** Removes the group, whose processes must have ended. */
   close(): void;
 }
@@ -39,10 +36,6 @@ export const openCpuQuota = (memoryMb: number): CpuQuota | undefined => {
   }
   return {
     add: (pid) => write('cgroup.procs', pid),
-    throttledMs: () => {
-      const [, nanoseconds] = /^throttled_time (\d+)$/m.exec(readFileSync(path.join(folder, 'cpu.stat'), 'utf8')) ?? [];
-      return Number(nanoseconds) / NANOSECONDS_PER_MS;
-    },
     close: () => rmdirSync(folder),
   };
 };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as z from 'zod';
 import type { LambdaFunction } from '../../../infra/assembly/local-app.ts';
-import { nodeOptionsOf } from '../../../infra/constructs/functions/node-options.ts';
+import { smallNodeOptionsOf } from '../../../infra/constructs/functions/node-options.ts';
 import { createPreludeSplitter } from '../../../infra/local/gateway/prelude-splitter.ts';
 import { functionVariables } from '../../../infra/local/lambda/environment-variables.ts';
 import { createEnvironment } from '../../../infra/local/lambda/execution-environment.ts';
@@ -15,7 +15,9 @@ import { cpuMs } from '../lib/processes.ts';
 import type { Stack } from '../stack.ts';
 import { type CpuQuota, openCpuQuota } from './cpu-quota.ts';
 
-const TIMEOUTS = { timeoutMs: 120_000, remainingMs: 600_000 };
+const TIMEOUTS = { timeoutMs: 30_000, remainingMs: 600_000 };
+// The first token of a reply is not later.
+const MAX_HEAD_CHARACTERS = 65_536;
 const TEXT = /"(?:content|text)":"[^"]/;
 
 const Prelude = z.object({ statusCode: z.int() });
@@ -36,8 +38,8 @@ export interface Environment {
   pid: number;
   /** From the start of the process until it can serve, without a quota, as Lambda does it. */
   init: { ms: number; cpuMs: number };
-  /** Undefined where this machine lets nobody create one. */
-  quota: CpuQuota | undefined;
+  /** Gives the process the share of a core of its memory from now on. Returns false where this machine forbids it. */
+  throttle(): boolean;
   /** @param untilFirstToken disconnects at the first token, once this promise is resolved */
   invoke(event: object, untilFirstToken?: () => Promise<void>): Promise<Invoked>;
   close(): Promise<void>;
@@ -55,7 +57,7 @@ export const startEnvironment = async (
 ): Promise<Environment> => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'));
   const processes = createProcessList();
-  const sized = { ...fn, memoryMiB: memoryMb, environment: { ...fn.environment, NODE_OPTIONS: nodeOptionsOf(memoryMb) } };
+  const sized = { ...fn, memoryMiB: memoryMb, environment: { ...fn.environment, NODE_OPTIONS: smallNodeOptionsOf(memoryMb) } };
   const variables = {
     ...functionVariables(sized, {
       dynamodbUrl: run.dynamodb_endpoint,
@@ -87,9 +89,8 @@ export const startEnvironment = async (
   const { pid } = environment;
   await environment.ready;
   const init = { ms: performance.now() - startedAt, cpuMs: cpuMs(pid) };
-  const quota = openCpuQuota(memoryMb);
-  quota?.add(pid);
   environment.freeze();
+  let quota: CpuQuota | undefined;
 
   const invoke = async (event: object, untilFirstToken?: () => Promise<void>): Promise<Invoked> => {
     const usedMs = cpuMs(pid);
@@ -111,7 +112,7 @@ export const startEnvironment = async (
         status = Prelude.parse(JSON.parse(parts.prelude)).statusCode;
         text = parts.rest.toString();
       }
-      if (Number.isNaN(firstTokenMs) && TEXT.test(text)) {
+      if (Number.isNaN(firstTokenMs) && text.length < MAX_HEAD_CHARACTERS && TEXT.test(text)) {
         firstTokenMs = performance.now() - invokedAt;
         if (untilFirstToken) void untilFirstToken().then(() => body.destroy());
       }
@@ -127,7 +128,11 @@ export const startEnvironment = async (
     memoryMb,
     pid,
     init,
-    quota,
+    throttle: () => {
+      quota = openCpuQuota(memoryMb);
+      quota?.add(pid);
+      return quota !== undefined;
+    },
     invoke,
     close: async () => {
       environment.kill();

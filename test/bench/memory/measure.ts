@@ -67,9 +67,9 @@ const expectOk = (invoked: Invoked): Invoked => {
   return invoked;
 };
 
-const emptySize = ({ memoryMb, quota }: Environment): Size => ({
+const emptySize = ({ memoryMb }: Environment, isThrottled: boolean): Size => ({
   memoryMb,
-  isThrottled: quota !== undefined,
+  isThrottled,
   starts: [],
   chats: [],
   firstTokens: [],
@@ -94,10 +94,12 @@ export const measureSizes = async (stack: Stack, assemblyDir: string, memoryMbs:
   const open: Environment[] = [];
   const starts = new Map<number, Size['starts']>(memoryMbs.map((memoryMb) => [memoryMb, []]));
 
+  let isThrottled = false;
   const start = async (memoryMb: number): Promise<Environment> => {
     await caches.walk();
     const environment = await startEnvironment(stack, fn, memoryMb);
     open.push(environment);
+    isThrottled = environment.throttle();
     await caches.walk();
     const first = expectOk(await environment.invoke(eventOf(shortBody(false))));
     starts.get(memoryMb)?.push({ ...environment.init, firstMs: first.ms, firstCpuMs: first.cpuMs });
@@ -114,7 +116,7 @@ export const measureSizes = async (stack: Stack, assemblyDir: string, memoryMbs:
     const sizes: { environment: Environment; size: Size }[] = [];
     for (const memoryMb of memoryMbs) {
       const environment = await start(memoryMb);
-      sizes.push({ environment, size: { ...emptySize(environment), starts: starts.get(memoryMb) ?? [] } });
+      sizes.push({ environment, size: { ...emptySize(environment, isThrottled), starts: starts.get(memoryMb) ?? [] } });
     }
 
     const endsAt = performance.now() + ROUNDS_MS;

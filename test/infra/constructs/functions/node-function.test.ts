@@ -1,6 +1,13 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import type { Template } from 'aws-cdk-lib/assertions';
+import { interpret } from '../../../../infra/assembly/interpret.ts';
+import type { LambdaFunction } from '../../../../infra/assembly/local-app.ts';
+import { readAssembly } from '../../../../infra/assembly/read-assembly.ts';
 import { ReservedConcurrency } from '../../../../infra/config/config.ts';
+import { assemblyDir } from '../../../support/assembly/assembly.ts';
 import { type StackName, templateOf, templatesWith } from '../../../support/assembly/templates.ts';
 
 const reservationsOf = (read: (stack: StackName) => Template): Record<string, number | undefined> =>
@@ -29,4 +36,45 @@ test('refuses a function whose environment Lambda would refuse, and says what ma
   await expect(templatesWith({ telemetry: { otlp } })).rejects.toThrow(
     /environment of the function telemetry can have \d+ bytes, and Lambda accepts 4096\. Shorten .*: TELEMETRY_DESTINATIONS \(\d+\)/,
   );
+});
+
+test('every function has the memory that is set for it, and heaps that fit into it', async () => {
+  const templates = await templatesWith({ memory: { inference: 300, control: 1_024 } });
+  const found = (['serverless', 'ondemand', 'control'] as const)
+    .flatMap((stack) => Object.values(templates(stack).findResources('AWS::Lambda::Function')))
+    .map(({ Properties: { Environment, MemorySize } }) => [
+      Environment.Variables.SLUICE_FUNCTION,
+      MemorySize,
+      Environment.Variables.NODE_OPTIONS,
+    ]);
+  expect(found).toEqual(
+    expect.arrayContaining([
+      ['inference', 300, '--max-semi-space-size=2 --max-old-space-size=156 --v8-pool-size=1'],
+      ['ondemand-inference', 192, '--max-semi-space-size=2 --max-old-space-size=48 --v8-pool-size=1'],
+      ['control', 1_024, '--max-semi-space-size=16 --max-old-space-size=912'],
+    ]),
+  );
+  await expect(templatesWith({ memory: { inference: 191 } })).rejects.toThrow('memory.inference');
+});
+
+test("inference has its own heap's limits on Lambda, whose script sets others", async () => {
+  const { functions } = interpret(await readAssembly(assemblyDir()));
+  const { folder, environment } = functions.find(({ shortName }) => shortName === 'inference') as LambdaFunction;
+  const start = path.join(folder, path.basename(environment.AWS_LAMBDA_EXEC_WRAPPER ?? ''));
+  // The command line of Lambda's script at 192 MB (/var/runtime/bootstrap).
+  const command = [
+    process.execPath,
+    '--expose-gc',
+    '--max-http-header-size',
+    '81920',
+    '--max-semi-space-size=9',
+    '--max-old-space-size=173',
+  ];
+  const program =
+    "process.stdout.write(JSON.stringify([require('v8').getHeapStatistics().heap_size_limit / 2 ** 20, typeof gc, process.argv]))";
+  const args = [...command, '-e', program, 'two words'];
+  const { stdout } = await promisify(execFile)(start, args, { env: { NODE_OPTIONS: environment.NODE_OPTIONS } });
+  // The old generation of 48 MB, and a young one of three times 2 MB or a little more.
+  const [limitMb, gc, argv] = JSON.parse(stdout);
+  expect([limitMb < 60, gc, argv.at(-1)]).toEqual([true, 'function', 'two words']);
 });

@@ -1,0 +1,19 @@
+const MIB = 1024 * 1024;
+// The function's code and its caches.
+const OWN_BYTES = 22 * MIB;
+// Of a conversation and a request while the model's body is made of both: three copies, of two bytes a character.
+const BYTES_PER_CHARACTER = 6;
+// The memory of a value besides its text, in characters.
+const CHARACTERS_PER_VALUE = 25;
+
+const { heap_size_limit: heapBytes } = process.getBuiltinModule('node:v8').getHeapStatistics();
+
+/** The characters of conversation and request together for which the function has memory. */
+export const MAX_CHARACTERS_TOGETHER = Math.floor((heapBytes - OWN_BYTES) / BYTES_PER_CHARACTER);
+
+/** About how many characters a JSON value has. */
+export const charactersOf = (value: unknown): number => {
+  if (typeof value === 'string') return value.length + CHARACTERS_PER_VALUE;
+  if (typeof value !== 'object' || value === null) return CHARACTERS_PER_VALUE;
+  return Object.values(value).reduce((sum: number, part) => sum + charactersOf(part), CHARACTERS_PER_VALUE);
+};
