@@ -103,7 +103,6 @@ beforeAll(async () => {
   fn = functions.find(({ shortName }) => shortName === 'inference') as LambdaFunction;
   environment = await startEnvironment({ run }, fn, fn.memoryMiB, {
     AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: sagemaker.url,
-    ...JSON.parse(process.env.BREAK ?? '{}'),
   });
 });
 afterAll(async () => {
