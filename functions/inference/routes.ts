@@ -119,7 +119,7 @@ export const createRoutes = async (createClients: CreateClients): Promise<Serve>
     lazy(async () =>
       (await import('./pooling/serve-pooling.ts')).servePooling(path, (await import('./rerank/route.ts')).rerank, dependencies),
     );
-  await warmUp(clients.once, environmentVariable('KEYS_TABLE'));
+  await warmUp(clients.areReadyAtStart ? clients.once : undefined, environmentVariable('KEYS_TABLE'));
   return serveRoutes({
     createChatCompletion: (path) => serve(path, chatCompletions, dependencies),
     createCompletion: (path) => lazy(async () => serve(path, (await import('./completions/route.ts')).completions, dependencies)),

@@ -19,10 +19,10 @@ const NO_KEY = 'warm-up';
  * Runs what a first chat needs, and no caller has to wait for: the schema of its body, and a call of DynamoDB, which
  * opens the connection. Lambda gives a function a whole core until it has started, and then the share of its memory.
  * Never throws.
- * @param database that does not retry
+ * @param database that does not retry; undefined if it can't be called yet
  */
-export const warmUp = async (database: Database, keysTable: string): Promise<void> => {
+export const warmUp = async (database: Database | undefined, keysTable: string): Promise<void> => {
   validate(chatCompletions.schema, CHAT);
   // The first request finds out if the database fails.
-  await database.get({ TableName: keysTable, Key: { id: NO_KEY } }).catch(() => undefined);
+  await database?.get({ TableName: keysTable, Key: { id: NO_KEY } }).catch(() => undefined);
 };

@@ -9,6 +9,8 @@ export interface RequestClients {
   database: Database;
   /** Never retries a call. */
   once: Database;
+  /** True if the clients can be called while the function's module is still evaluated. */
+  areReadyAtStart: boolean;
   invoke: Invoke;
   /** For replies that are read whole. */
   invokeWhole: Invoke;

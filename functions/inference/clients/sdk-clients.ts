@@ -5,6 +5,8 @@ import type { CreateClients } from './clients.ts';
 
 /** The AWS SDK's clients, for the setting `requestClient`. The SDK reads all items by itself. */
 export const createSdkClients: CreateClients = () => ({
+  // The SDK's first call imports more of the bundle, which waits for the function's module.
+  areReadyAtStart: false,
   database: createSdkDatabase(),
   once: createSdkDatabase({ maxAttempts: 1 }),
   invoke: createSdkInvoke(),
