@@ -43,12 +43,16 @@ const serve = async (): Promise<void> => {
   installAwsLambda();
   const handler = await loadHandler(options.folder, options.handler);
   const streaming = isStreaming(handler);
+  // Lambda's runtime keeps the text of an event until its invocation has ended.
+  const events = new Map<IncomingMessage, string>();
 
   const run = async (request: IncomingMessage, body: Buffer[], response: ResponseStream): Promise<void> => {
     setClock(Number(request.headers[CLOCK_OFFSET_HEADER]));
     const context = invocationContext(options, String(request.headers[REQUEST_ID_HEADER]), Number(request.headers[REMAINING_HEADER]));
     try {
-      const event: unknown = JSON.parse(Buffer.concat(body.splice(0)).toString());
+      const text = Buffer.concat(body.splice(0)).toString();
+      events.set(request, text);
+      const event: unknown = JSON.parse(text);
       if (streaming) {
         await handler(event, response, context);
       } else {
@@ -61,6 +65,7 @@ const serve = async (): Promise<void> => {
     } catch (error) {
       fail(response, error);
     }
+    events.delete(request);
     if (!options.reportsSettled) return;
     await closed(response);
     notify({ type: 'settled' });
