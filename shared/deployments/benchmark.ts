@@ -106,6 +106,8 @@ export const SpeedWatch = z.object({
   /** The owner was notified, and it has not been as before since. */
   is_drifted: z.boolean(),
   notified_at: UnixMs.optional(),
+  /** The last span with enough requests, and the benchmark of its curve. Rows of older releases lack it. */
+  compared: z.object({ benchmark: z.string(), until: UnixMs, percent: z.int() }).optional(),
 });
 export type SpeedWatch = z.infer<typeof SpeedWatch>;
 

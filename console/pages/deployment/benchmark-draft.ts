@@ -85,5 +85,6 @@ interface Measured<Point> {
 export const kneeOf = <Point extends { concurrency_per_copy: number }>({ result, points }: Measured<Point>): Point | undefined =>
   points.find(({ concurrency_per_copy: at }) => at === result);
 
-/** How the rate of a copy differs from an earlier benchmark. */
-export const driftText = (percent: number): string => `${Math.abs(percent)} % ${percent < 0 ? 'slower' : 'faster'}`;
+/** How a rate of tokens differs from what was measured earlier. */
+export const driftText = (percent: number): string =>
+  percent === 0 ? 'as fast' : `${Math.abs(percent)} % ${percent < 0 ? 'slower' : 'faster'}`;

@@ -4,7 +4,7 @@ import { request } from '../../client/request.ts';
 import type { ReplyBody } from '../../client/routes.ts';
 import { Chart } from '../../design/data/chart.tsx';
 import { Table } from '../../design/data/table.tsx';
-import { Count, Duration, Money } from '../../design/data/values.tsx';
+import { Chip, Count, Duration, Money, Time } from '../../design/data/values.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
@@ -13,6 +13,7 @@ import { ActionButton } from '../../design/forms/action-button.tsx';
 import { ShortFacts } from '../../design/layout/layout.tsx';
 import type { Deployment } from '../deployments/deployment-state.ts';
 import { KeptCurves } from './benchmark-curves.tsx';
+import { driftText } from './benchmark-draft.ts';
 import { StartBenchmark } from './start-benchmark.tsx';
 
 type Reply = ReplyBody<'GET /v1/deployments/{id}/benchmark'>;
@@ -56,19 +57,36 @@ const outcomeOf = ({ result, applied }: Benchmark): string | undefined => {
     : found;
 };
 
+const Live = ({ live }: { live: Benchmark['live_drift'] }) => {
+  if (!live?.last_span) return <>not compared yet</>;
+  const { ended_at, percent } = live.last_span;
+  return (
+    <>
+      <Chip state={driftText(percent)} tone={live.is_drifted ? 'warn' : 'good'} /> <Time seconds={ended_at} />
+    </>
+  );
+};
+
 const Result = ({ benchmark }: { benchmark: Benchmark }) => {
-  const { id, points, end, spent, budget, sent_requests, other_requests } = benchmark;
+  const { id, points, end, spent, budget, sent_requests, other_requests, live_drift } = benchmark;
   const outcome = outcomeOf(benchmark);
   return (
     <>
       {outcome && <Notice tone="good">{outcome}</Notice>}
       {end && <p>{end.message}</p>}
+      {live_drift?.is_drifted && (
+        <Notice tone="warn">
+          The speed of the deployment's own requests has drifted from what was measured. Its owners were notified{' '}
+          <Time seconds={live_drift.notified_at} />.
+        </Notice>
+      )}
       <ShortFacts
         facts={[
           ['Spent', <Money key="spent" amount={spent} />],
           ['Budget', <Money key="budget" amount={budget} />],
           ['Requests sent', <Count key="sent" value={sent_requests} />],
           ['Requests of others meanwhile', <Count key="others" value={other_requests} />],
+          ...(end ? [['Own requests since', <Live key="live" live={live_drift} />] as const] : []),
         ]}
       />
       {points.length > 1 && <Curve key={`${id}-${points.length}`} points={points} />}

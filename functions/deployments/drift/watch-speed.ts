@@ -107,7 +107,9 @@ const compareSpan = async (deps: WatchDependencies, benchmark: Benchmark, deploy
   const nowMs = deps.now();
   const difference = await differenceIn(deps, benchmark, deployment, watch);
   const { state, isNotified } = difference ? followDrift(watch, difference.percent, nowMs) : { state: watch, isNotified: false };
-  const next = { ...state, from: watch.from + SPAN_MS, copies: watch.copies };
+  const until = watch.from + SPAN_MS;
+  const compared = difference ? { benchmark: difference.curve, until, percent: difference.percent } : watch.compared;
+  const next: SpeedWatch = { ...state, from: until, copies: watch.copies, ...(compared && { compared }) };
   await transact(deps.database, [
     deps.benchmarks.toReplace({ ...benchmark, watch: next }),
     ...(isNotified && difference ? [deps.outbox.toEmit(notificationOf(deployment, difference, nowMs))] : []),

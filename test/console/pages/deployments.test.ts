@@ -309,7 +309,7 @@ describe('a benchmark', () => {
   test('is summed up by the most requests at once that met the goals, and by its drift', () => {
     const points = [{ concurrency_per_copy: 4 }, { concurrency_per_copy: 8 }];
     expect([kneeOf({ result: 8, points }), kneeOf({ result: null, points })]).toEqual([points[1], undefined]);
-    expect([driftText(-22), driftText(30)]).toEqual(['22 % slower', '30 % faster']);
+    expect([driftText(-22), driftText(30), driftText(0)]).toEqual(['22 % slower', '30 % faster', 'as fast']);
   });
 
   test('is not sent with a fault, which its field shows', () => {

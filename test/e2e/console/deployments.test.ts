@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
+import { transact } from '../../../shared/database/transaction.ts';
 import { createBenchmarkStore } from '../../../shared/deployments/benchmark-store.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { createShadowStore } from '../../../shared/deployments/shadow-store.ts';
@@ -75,6 +76,20 @@ const sendShown = async (command: string, secret: string): Promise<Response> => 
   const [, body = ''] = /-d '(.+)'$/s.exec(command) ?? [];
   const headers = Object.fromEntries([...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [name, value]));
   return fetch(url, { method: 'POST', headers: { ...headers, authorization: `Bearer ${secret}` }, body });
+};
+
+// As if passes had compared the deployment's own requests with its curve.
+const drift = (id: string, percent: number): Promise<void> => {
+  const benchmarks = createBenchmarkStore(createRecordTable(ui.run.database, ui.run.tables.Deployments as string));
+  return eventually(async () => {
+    const row = await benchmarks.find(id);
+    if (!row) return false;
+    const [from, until] = [Date.now(), Date.now() - MINUTE_MS];
+    const compared = { benchmark: row.id, until, percent };
+    const watch = { from, copies: 1, beyond: -3, is_drifted: true, notified_at: until, compared };
+    const isStored = transact(ui.run.database, [benchmarks.toReplace({ ...row, watch })]).then(() => true);
+    return isStored.catch(() => false);
+  }, 'the drift is stored');
 };
 
 describe('deployments in the console', () => {
@@ -268,10 +283,17 @@ describe('deployments in the console', () => {
     expect(await deploymentOf(id)).toMatchObject({ max_concurrency_per_copy: Number(found) });
     const kept = page.getByRole('region', { name: 'Results of the last benchmarks' }).getByRole('row').nth(1).getByRole('cell');
     expect((await kept.allTextContents()).slice(1, 4)).toEqual(['1', 'ml.g5.xlarge', found]);
+    await page.getByText('not compared yet').waitFor();
 
     await start('4000');
     await page.getByRole('button', { name: 'Cancel benchmark' }).click();
     await page.getByText('Someone cancelled it.').waitFor();
+    await drift(id, -34);
+    await page.reload();
+    await page.getByRole('button', { name: 'Benchmark' }).click();
+    await page.getByText('34 % slower').waitFor();
+    await page.getByRole('status').getByText('has drifted from what was measured').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     expect(faults).toEqual([]);
     await close();
   });

@@ -8,6 +8,7 @@ import {
   type BenchmarkPoint,
   BenchmarkStatus,
   MixEntry,
+  type SpeedWatch,
 } from '../../../../shared/deployments/benchmark.ts';
 import { driftOf } from '../../../../shared/deployments/benchmark-drift.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
@@ -79,6 +80,30 @@ const Drift = z
       'By how much the rate of a copy differs from an earlier benchmark’s of the same model, instance type, goals and similar lengths; null: by at most 15 %, or there is none.',
   });
 
+const LiveDrift = z
+  .object({
+    is_drifted: z.boolean().meta({ description: 'The owners were notified, and it has not been within 10 % since.' }),
+    notified_at: Time.nullable().meta({ description: 'Unix seconds of the last notification; null: there was none.' }),
+    spans_beyond: z.int().meta({
+      description: 'How many spans of ten minutes in succession differed by more than 20 %, at most 3; negative: they were slower.',
+    }),
+    last_span: z
+      .object({
+        benchmark: z.string().meta({ description: 'The one whose curve the requests were compared with.' }),
+        ended_at: Time,
+        percent: z
+          .int()
+          .meta({ description: 'By how many percent the median of the tokens a second of an answer differed; negative: slower.' }),
+      })
+      .nullable()
+      .meta({ description: 'The last ten minutes with enough requests; null: there were none.' }),
+  })
+  .nullable()
+  .meta({
+    description:
+      'How the deployment’s own requests compare with the newest curve since this benchmark ended; null: the first span of ten minutes has not begun.',
+  });
+
 const OneBenchmark = z.object({
   id: z.string(),
   status: BenchmarkStatus,
@@ -98,6 +123,7 @@ const OneBenchmark = z.object({
   applied: BenchmarkApplied.nullable().meta({ description: 'Null: it was not wanted, or has not ended.' }),
   ...result,
   drift: Drift,
+  live_drift: LiveDrift,
 });
 
 const Curve = z.object({ id: z.string(), ended_at: Time, ...subject, ...result, drift: Drift });
@@ -153,6 +179,18 @@ const curveOf = (curve: BenchmarkCurve, earlier: readonly BenchmarkCurve[]): z.i
   drift: driftOf(curve, earlier) ?? null,
 });
 
+const liveDriftOf = (watch: SpeedWatch | undefined): z.infer<typeof LiveDrift> =>
+  watch
+    ? {
+        is_drifted: watch.is_drifted,
+        notified_at: secondsOrNull(watch.notified_at),
+        spans_beyond: watch.beyond,
+        last_span: watch.compared
+          ? { benchmark: watch.compared.benchmark, ended_at: seconds(watch.compared.until), percent: watch.compared.percent }
+          : null,
+      }
+    : null;
+
 const oneOf = (benchmark: Benchmark, otherRequests: number | null): z.infer<typeof OneBenchmark> => ({
   id: benchmark.id,
   status: benchmark.status,
@@ -171,6 +209,7 @@ const oneOf = (benchmark: Benchmark, otherRequests: number | null): z.infer<type
   result: benchmark.result ?? null,
   points: pointsOf(benchmark.points),
   drift: benchmark.drift ?? null,
+  live_drift: liveDriftOf(benchmark.watch),
 });
 
 /** A deployment's newest benchmark and its curves on the wire. @param curves oldest first */

@@ -125,10 +125,10 @@ const setUp = async (fields: Partial<Deployment> = {}, benchmarkFields: Partial<
     pass,
     send,
     /** Requests in the span that begins now, and the pass that compares them. */
-    span: async (betweenMs: number): Promise<void> => {
+    span: async (betweenMs: number, count?: number): Promise<void> => {
       const { watch } = await row();
       const fromMs = watch?.from ?? nowMs;
-      await send(fromMs, betweenMs);
+      await send(fromMs, betweenMs, count);
       nowMs = Math.max(nowMs, fromMs + SPAN_MS + LAG_MS);
       await pass();
     },
@@ -162,7 +162,11 @@ describe('the owners of a deployment are notified', () => {
     ]);
     for (const betweenMs of [30, 30]) await span(betweenMs);
     expect(await notified()).toHaveLength(1);
-    expect((await row()).watch).toMatchObject({ beyond: -3, is_drifted: true });
+    const compared = { benchmark: 'bench_1', until: START_MS + 6 * SPAN_MS, percent: -34 };
+    expect((await row()).watch).toMatchObject({ beyond: -3, is_drifted: true, compared });
+    // A span without requests.
+    await span(30, 0);
+    expect((await row()).watch).toMatchObject({ from: START_MS + 7 * SPAN_MS, compared });
   });
 
   test('never if they are as fast', async () => {

@@ -86,6 +86,31 @@ test('each kept curve says how it differs from the last one before it that is al
   ]);
 });
 
+test('the newest benchmark says how the requests since compare with its curve', async () => {
+  await start(deployment.id);
+  const row = await managed.deps.benchmarks.find(deployment.id);
+  if (!row) throw new Error('There is no benchmark.');
+  const shown = async () => (await retrieveBenchmark(managed.deps, member, deployment.id)).benchmark?.live_drift;
+  expect(await shown()).toBeNull();
+  const watch = { from: NOW_MS, copies: 1, beyond: 0, is_drifted: false };
+  await transact(emulator.database, [managed.deps.benchmarks.toReplace({ ...row, watch })]);
+  expect(await shown()).toEqual({ is_drifted: false, notified_at: null, spans_beyond: 0, last_span: null });
+  const drifted = {
+    ...watch,
+    beyond: -3,
+    is_drifted: true,
+    notified_at: 3_000,
+    compared: { benchmark: row.id, until: 2_000, percent: -34 },
+  };
+  await transact(emulator.database, [managed.deps.benchmarks.toReplace({ ...row, version: row.version + 1, watch: drifted })]);
+  expect(await shown()).toEqual({
+    is_drifted: true,
+    notified_at: 3,
+    spans_beyond: -3,
+    last_span: { benchmark: row.id, ended_at: 2, percent: -34 },
+  });
+});
+
 test('a start queues the benchmark and has it run, with the defaults of what was left out', async () => {
   managed.reset();
   const { benchmark, curves } = await start(deployment.id);
