@@ -113,7 +113,7 @@ export class ControlStack extends Stack {
     grantDescribeEndpoints(this.function, config);
     grantInvokeEndpoints(this.function, config);
     grantInvoke(this.function, serverless.tokenizer, 'TOKENIZER_FUNCTION');
-    data.deployments.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem');
+    data.deployments.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'ConditionCheckItem');
     data.deployments.grantIndex(this.function, LIVE_INDEX);
     grantInvoke(this.function, deployments.function, 'DEPLOYMENTS_FUNCTION');
     data.weights.tellName(this.function);

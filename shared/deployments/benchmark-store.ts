@@ -4,6 +4,7 @@ import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import { Benchmark, BenchmarkCurve, MAX_CURVES } from './benchmark.ts';
+import { DEPLOYMENT } from './deployment.ts';
 
 const StoredBenchmark = ignoringUnknown(Benchmark);
 const Curves = z.object({ version: z.int().min(1), curves: z.array(ignoringUnknown(BenchmarkCurve)).max(MAX_CURVES) });
@@ -54,11 +55,16 @@ export const createBenchmarkStore = (table: RecordTable) => {
       return { benchmark: await find(latest.deployment), toFollow: table.toReplace(key, { version: latest.version, deployment }) };
     },
 
-    /** Writes a new benchmark over the one that was read, which has ended: 412 if another one came first. */
-    toStart: (benchmark: Omit<Benchmark, 'version'>, before: Benchmark | undefined): Write =>
+    /**
+     * Writes a new benchmark over the one that was read, which has ended: 412 if another one came first, or the
+     * deployment is not to run any more. A deletion removes what was written before it, and nothing comes after it.
+     */
+    toStart: (benchmark: Omit<Benchmark, 'version'>, before: Benchmark | undefined): Write[] => [
+      table.toCheck({ account: benchmark.deployment, record: DEPLOYMENT }, { wanted: 'running' }, () => new PreconditionFailed()),
       before
         ? table.toReplace(benchmarkKeyOf(benchmark.deployment), { ...benchmark, version: before.version })
         : table.toCreate(benchmarkKeyOf(benchmark.deployment), { ...benchmark, version: 1 }, () => new PreconditionFailed()),
+    ],
 
     /** Replaces the benchmark that was read: 412 if another write came first. */
     toReplace: (benchmark: Benchmark): Write => table.toReplace(benchmarkKeyOf(benchmark.deployment), benchmark),

@@ -9,7 +9,7 @@ import type { PageRequest } from '../http/page.ts';
 import { fromStoredCapabilities, toStoredCapabilities } from '../models/stored-capabilities.ts';
 import type { Adapter } from './adapter.ts';
 import { BENCHMARK, CURVES } from './benchmark-store.ts';
-import { Deployment, type GpuMeter, inState } from './deployment.ts';
+import { DEPLOYMENT, Deployment, type GpuMeter, inState } from './deployment.ts';
 import { shadowRecordKey } from './shadow-store.ts';
 
 /** The index with every deployment that is not deleted. */
@@ -18,9 +18,8 @@ const LIVE = 'live';
 const StoredDeployment = ignoringUnknown(Deployment);
 const MAX_LISTED_PAGES = 100;
 
-const ROW = 'deployment';
 const NAME = 'name#';
-const recordKeyOf = (id: string): RecordKey => ({ account: id, record: ROW });
+const recordKeyOf = (id: string): RecordKey => ({ account: id, record: DEPLOYMENT });
 // Only one deployment of an organization has a served name at a time.
 const nameRecordKey = (organization: string, name: string): RecordKey => ({ account: organization, record: NAME + name });
 

@@ -164,6 +164,9 @@ export const Serving = z.object({
 });
 export type Serving = z.infer<typeof Serving>;
 
+/** The record of a deployment. */
+export const DEPLOYMENT = 'deployment';
+
 /**
  * A deployment at rest: what its owner wants, and what was last seen of it on AWS. The function `control` writes the
  * first part, the function `deployments` the second, and requests that wake it only `state`, `wake` and

@@ -136,7 +136,7 @@ export const createWorld = async (test: TestDatabase, options: WorldOptions = {}
     ...options.benchmark,
   };
   const start = async (next: Omit<Benchmark, 'version'> = benchmark): Promise<void> =>
-    transact(watched, [benchmarks.toStart(next, await benchmarks.find(deployment.id))]);
+    transact(watched, benchmarks.toStart(next, await benchmarks.find(deployment.id)));
   await start();
 
   let owners = 0;

@@ -34,6 +34,8 @@ export interface StartedBenchmark {
   /** A request alone waits so long for its first token. */
   firstMs: number;
   apply: boolean;
+  /** The write of the request arrives so long after it has read the deployment. */
+  lateMs: number;
   /** Of its runs, in order. Later ones go well. */
   runs: readonly RunFault[];
 }
@@ -69,6 +71,12 @@ const ENDS: Readonly<Record<Benchmark['status'], readonly (BenchmarkEnd | undefi
 const prices = async () => [{ version: 'p1', effective_at: 0, hour_nanos: Number(HOUR_NANOS) }];
 const CATALOGUE = { prices, instanceTypes: { get: async () => undefined } } as unknown as CatalogueStore;
 
+// Another write came first.
+const unlessFirst = (error: unknown): false => {
+  if (!(error instanceof PreconditionFailed)) throw error;
+  return false;
+};
+
 const never = <Result>(): Promise<Result> => new Promise(() => undefined);
 
 /** The benchmarks of a deployment that lives: its owner's commands, the runs of their function, and what must hold. */
@@ -92,6 +100,7 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
   let current: string | undefined;
   let owners = 0;
   let firstMs = 0;
+  let late: { dueMs: number; write: () => Promise<void> }[] = [];
 
   const inFlight = (): number => [...runs].reduce((sum, run) => sum + run.inFlight, 0);
 
@@ -248,20 +257,29 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
       sent: 0,
       attempts: 0,
     };
-    await transact(test.database, [benchmarks.toStart(benchmark, before)]);
-    faults.splice(0, faults.length, ...fields.runs);
-    ({ firstMs } = fields);
-    seen.set(benchmark.id, { ...benchmark, version: 1 });
-    await look();
+    const write = async (): Promise<void> => {
+      const writes = transact(test.database, benchmarks.toStart(benchmark, before));
+      if (!(await writes.then(() => true).catch(unlessFirst))) return;
+      faults.splice(0, faults.length, ...fields.runs);
+      ({ firstMs } = fields);
+      seen.set(benchmark.id, { ...benchmark, version: 1 });
+      await look();
+    };
+    if (fields.lateMs > 0) late.push({ dueMs: plane.now() + fields.lateMs, write });
+    else await write();
+  };
+
+  const arrive = async (isDue: (dueMs: number) => boolean): Promise<void> => {
+    const due = late.filter(({ dueMs }) => isDue(dueMs));
+    late = late.filter(({ dueMs }) => !isDue(dueMs));
+    for (const { write } of due) await write();
   };
 
   const cancel = async (): Promise<void> => {
     const benchmark = await benchmarks.find(world.id);
     if (!benchmark || !isOpen(benchmark)) return;
     const cancelled = endedAs(benchmark, 'stopped', 'cancelled', plane.now());
-    await transact(test.database, [benchmarks.toReplace(cancelled)]).catch((error: unknown) => {
-      if (!(error instanceof PreconditionFailed)) throw error;
-    });
+    await transact(test.database, [benchmarks.toReplace(cancelled)]).catch(unlessFirst);
   };
 
   const isOver = (id: string): boolean => {
@@ -279,6 +297,18 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
 
     /** True if the deployment ever had a benchmark. */
     exists: (): boolean => seen.size > 0,
+
+    /** Lets the writes arrive that are due. */
+    arrive: (): Promise<void> => arrive((dueMs) => dueMs <= plane.now()),
+
+    /** Late writes arrive after a deletion, of which nothing may be left. Otherwise their requests were killed. */
+    arriveLast: async (row: Deployment): Promise<void> => {
+      const isDeleted = row.state === 'deleted';
+      await arrive(() => isDeleted);
+      late = [];
+      const left = isDeleted ? await benchmarks.find(row.id) : undefined;
+      if (left) wrong.push(`${left.id} is left after the deletion.`);
+    },
 
     /** Does what a pass does after it has reconciled the deployment. */
     resume: async (): Promise<void> => {

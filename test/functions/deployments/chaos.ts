@@ -140,6 +140,7 @@ const anyBenchmark: fc.Arbitrary<Command> = fc.record({
   // With the longer one, a level takes its 90 seconds.
   firstMs: fc.constantFrom(400, 2_500),
   apply: fc.boolean(),
+  lateMs: fc.constantFrom(0, 0, 0, 20 * SECOND_MS, 60 * MINUTE_MS),
   runs: fc.array(
     fc.record({
       killAt: fc.option(fc.record({ call: fc.nat(40), when: fc.constantFrom('before' as const, 'after' as const) }), { nil: undefined }),
@@ -532,6 +533,7 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
 
   const apply = async (command: Command): Promise<void> => {
     await happen(command);
+    await benchmarks.arrive();
     await benchmarks.look();
   };
 
@@ -561,6 +563,7 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
         const { version } = row;
         const [calls, files] = [world.plane.calls.length, world.fileChanges()];
         const outcome = await world.pass();
+        await benchmarks.arrive();
         await benchmarks.resume();
         row = (await benchmarks.look()) ?? (await world.read());
         if (benchmarks.isOpen()) {
@@ -573,6 +576,7 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
         else if (pauses.length > 0 && hasEnded(row)) await advance(pauses.pop() ?? 0);
         else break;
       }
+      await benchmarks.arriveLast(row);
       return world.read();
     },
   };

@@ -219,6 +219,16 @@ const lateDeletionOfConfig: Command[] = [
   { kind: 'wait', seconds: 1 },
 ];
 
+// The request for a benchmark has read the deployment before it was deleted, and writes after it is gone.
+const lateBenchmark: Command[] = [
+  ...[1, 2, 3].flatMap((): Command[] => [{ kind: 'repeat_message' }, { kind: 'wait', seconds: 100 }]),
+  {
+    kind: 'benchmark',
+    ...{ budgetSeconds: 250, maxConcurrency: 2, ttftGoalMs: 550, firstMs: 400, apply: false, lateMs: 60 * 60 * SECOND_MS, runs: [] },
+  },
+  { kind: 'want', wanted: 'deleted' },
+];
+
 // Fixed, so that a failure can be repeated; another one finds other lives.
 const SEED = Number(process.env.LIVES_SEED ?? 20_261_123);
 
@@ -229,6 +239,6 @@ export const liveMany = async (database: TestDatabase, runs: number, hasRollouts
     lives++;
     await live(database, commands);
   });
-  await fc.assert(property, { seed: SEED, numRuns: runs, examples: [[lateDeletion], [lateDeletionOfConfig]] });
+  await fc.assert(property, { seed: SEED, numRuns: runs, examples: [[lateDeletion], [lateDeletionOfConfig], [lateBenchmark]] });
   return lives;
 };

@@ -1,11 +1,23 @@
 import { CreateEndpointConfigCommand, CreateInferenceComponentCommand, ListInferenceComponentsCommand } from '@aws-sdk/client-sagemaker';
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createSageMaker } from '../../../functions/deployments/aws/sagemaker.ts';
 import { createWaitingStore } from '../../../functions/inference/capacity/waiting-store.ts';
+import type { Database } from '../../../shared/database/database.ts';
+import { createRecordTable } from '../../../shared/database/record-table.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import { createBenchmarkStore } from '../../../shared/deployments/benchmark-store.ts';
+import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { awsNameOf, awsTags } from '../../../shared/deployments/names.ts';
+import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { Crash } from '../../support/faults/unreliable-database.ts';
+import { queuedBenchmark } from '../../support/fixtures/gpu-time/benchmark-curve.ts';
+import { sized } from '../../support/sized.ts';
 import { createWorld, INSTALLATION, type World } from './world.ts';
+
+// More than a deletion takes.
+const MAX_PASSES = 30;
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -121,6 +133,69 @@ test('removes a deployment although SageMaker lists no components of an endpoint
   dependencies.aws.sageMaker = createSageMaker(strict as never);
   await world.change({ wanted: 'deleted' });
   expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
+});
+
+describe('a benchmark that is started when its deployment is deleted', () => {
+  interface Timing {
+    /** The start is written before the deletion; else, at the call of the pass. */
+    isFirst: boolean;
+    /** A call of the database in the passes of the deletion, counted from 0. */
+    call: number;
+    /** The pass dies there. */
+    dies?: 'before' | 'after' | undefined;
+  }
+
+  const unlessRefused = (error: unknown): false => {
+    if (!(error instanceof PreconditionFailed)) throw error;
+    return false;
+  };
+
+  // Returns the number of calls.
+  const deleteWith = async ({ isFirst, call, dies }: Timing): Promise<number> => {
+    const world = await inService();
+    const rowsOf = (over: Database) => createRecordTable(over, database.tables.Deployments as string);
+    const benchmarks = createBenchmarkStore(rowsOf(database.database));
+    const writes = benchmarks.toStart(queuedBenchmark({ deployment: world.id, organization: world.organization }), undefined);
+    const start = (): Promise<boolean> => transact(database.database, writes).then(() => true, unlessRefused);
+    let calls = 0;
+    let isStarted = isFirst && (await start());
+    let isDead = false;
+    const over = new Proxy(database.database, {
+      get: (target, name: keyof Database) => async (input: never) => {
+        const isPoint = calls++ === call;
+        if (isPoint && !isFirst) isStarted = await start();
+        isDead ||= isPoint && dies === 'before';
+        if (isDead) throw new Crash();
+        const reply = await target[name](input);
+        isDead ||= isPoint && dies === 'after';
+        if (isDead) throw new Crash();
+        return reply;
+      },
+    });
+    const deps = { ...world.dependencies, database: over, deployments: createDeploymentStore(rowsOf(over)) };
+    await world.change({ wanted: 'deleted' });
+    for (let passes = 0; (await world.read()).state !== 'deleted'; passes++) {
+      if (passes === MAX_PASSES) throw new Error('It was not deleted.');
+      isDead = false;
+      await world.pass(deps).catch((error: unknown) => expect(error).toBeInstanceOf(Crash));
+      world.plane.advance(MINUTE_MS);
+    }
+    // Also when all is over.
+    if (!isFirst) isStarted ||= await start();
+    expect(isStarted).toBe(isFirst);
+    expect(await benchmarks.find(world.id)).toBeUndefined();
+    return calls;
+  };
+
+  test.each<[string, boolean]>([
+    ['is removed with it, whichever call a pass dies at', true],
+    ['is refused, whichever call it comes at', false],
+  ])('%s', async (_, isFirst) => {
+    const calls = await deleteWith({ isFirst, call: Number.POSITIVE_INFINITY });
+    expect(calls).toBeGreaterThan(5);
+    for (let call = 0; call < calls; call += sized(5, 1))
+      for (const dies of ['before', 'after', undefined] as const) await deleteWith({ isFirst, call, dies });
+  });
 });
 
 test('removes the list of waiting requests, and a request that leaves later changes nothing', async () => {

@@ -11,7 +11,7 @@ import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import type { Actor } from '../../access/actor.ts';
 import { Trial } from '../../access/route.ts';
 import { type ChangeDependencies, reconcileSoon } from '../change-deployment.ts';
-import { invalid, RolloutUnfinished, WrongState } from '../errors.ts';
+import { DeploymentDeleted, invalid, RolloutUnfinished, WrongState } from '../errors.ts';
 import { visibleDeployment } from '../find-deployment.ts';
 import type { BenchmarkEstimate, DeploymentBenchmark } from './benchmark-resource.ts';
 import { BenchmarkNeedsText, BenchmarkRunning, NoMix } from './errors.ts';
@@ -23,21 +23,22 @@ export interface BenchmarkWrites extends ChangeDependencies, BenchmarkReads {
   requestRows: Pick<RequestRowStore, 'page'>;
 }
 
-// Other benchmarks of the organization can begin first this often.
+// Other benchmarks of the organization, or the end of the deployment, can come first this often.
 const MAX_START_ATTEMPTS = 3;
 // A level, and the seconds that are held in advance.
 const LEAST_MS = LEVEL_MS + MINUTE_MS;
 const LONGEST_MS = 90 * MINUTE_MS;
 
 const measurable = (deployment: Deployment): Generation => {
-  const { serving, state, generations, progress } = deployment;
+  const { name, serving, wanted, state, generations, progress } = deployment;
+  if (wanted === 'deleted') throw new DeploymentDeleted(name);
   if (serving.task !== 'generate') throw new BenchmarkNeedsText(serving.task);
   const [generation, ...others] = generations.filter(isActive);
   if (others.length > 0) throw new RolloutUnfinished();
-  if (state !== 'in_service' || progress.ready === 0 || !generation)
+  if (wanted !== 'running' || state !== 'in_service' || progress.ready === 0 || !generation)
     throw new WrongState(
       'deployment_not_ready',
-      `Only a deployment that is in service can be measured; the state of this one is ${state}. Start the benchmark once it is in_service. A request wakes a deployment that sleeps.`,
+      `Only a deployment that is in service, and not being stopped, can be measured; the state of this one is ${state}. Start the benchmark once it is in_service. A request wakes a deployment that sleeps.`,
     );
   return generation;
 };
@@ -126,7 +127,7 @@ const tryToStart = async (deps: BenchmarkWrites, actor: Actor, benchmark: Omit<B
   await commit(deps, actor.origin, audited, [
     ...deps.users.toCheckActor(actor),
     deps.organizations.toCheckActive(organization),
-    deps.benchmarks.toStart(benchmark, before),
+    ...deps.benchmarks.toStart(benchmark, before),
     latest.toFollow,
   ]);
 };
@@ -155,6 +156,7 @@ export const startBenchmark = async (
     } catch (error) {
       if (!(error instanceof PreconditionFailed)) throw error;
       if (attempt === MAX_START_ATTEMPTS) throw new DatabaseUnavailable(error);
+      measurable(await visibleDeployment(deps, actor, id));
     }
   }
   await reconcileSoon(deps, id);

@@ -4,7 +4,7 @@ import type { Database } from '../../../../shared/database/database.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { Benchmark, BenchmarkCurve } from '../../../../shared/deployments/benchmark.ts';
-import { createBenchmarkStore } from '../../../../shared/deployments/benchmark-store.ts';
+import { BENCHMARK, createBenchmarkStore } from '../../../../shared/deployments/benchmark-store.ts';
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createOutbox, OUTBOX_PREFIX, readOutboxEntry } from '../../../../shared/notifications/outbox.ts';
@@ -90,10 +90,9 @@ const setUp = async (fields: Partial<Deployment> = {}, benchmarkFields: Partial<
     ...{ budget_nanos: 1n, spent_nanos: 1n, points: [], sent: 1, attempts: 1, mix_source: 'own' as const, ended_at: START_MS },
     ...benchmarkFields,
   };
-  await transact(db.database, [
-    benchmarks.toStart(benchmark, undefined),
-    benchmarks.toKeepCurve(deployment.id, { version: 0, curves: [] }, curve),
-  ]);
+  const rows = createRecordTable(db.database, db.tables.Deployments as string);
+  await rows.put({ account: deployment.id, record: BENCHMARK }, { ...benchmark, version: 1 });
+  await transact(db.database, [benchmarks.toKeepCurve(deployment.id, { version: 0, curves: [] }, curve)]);
   const reads = { curves: jest.fn(benchmarks.curves), page: jest.fn(requestRows.page) };
   const row = async (): Promise<Benchmark> => (await benchmarks.find(deployment.id)) as Benchmark;
   const pass = async (now: Partial<Deployment> = {}, over: Partial<Parameters<typeof watchSpeed>[0]> = {}): Promise<void> => {

@@ -251,6 +251,24 @@ test.each<[string, (before: Deployment) => Partial<Deployment>, string]>([
   await expect(start(id)).rejects.toMatchObject({ status: 409, code });
 });
 
+test.each<[string, string, (before: Deployment) => Partial<Deployment>]>([
+  ['deleted', 'deployment_deleted', () => ({ wanted: 'deleted' })],
+  ['stopped', 'deployment_not_ready', () => ({ wanted: 'stopped' })],
+])('a deployment that is %s after the request has read it is not measured', async (_, code, change) => {
+  const { prices } = managed.deps.catalogue;
+  const catalogue = {
+    ...managed.deps.catalogue,
+    prices: async (type: string) => {
+      await managed.observe(deployment.id, (before) => ({ ...before, ...change(before) }));
+      return prices(type);
+    },
+  };
+  const parsed = NewBenchmark.parse({ budget: '10', mix: MIX });
+  await expect(startBenchmark({ ...managed.deps, catalogue }, owner, deployment.id, parsed)).rejects.toMatchObject({ status: 409, code });
+  expect(await managed.deps.benchmarks.find(deployment.id)).toBeUndefined();
+  await expect(start(deployment.id)).rejects.toMatchObject({ status: 409, code });
+});
+
 test('counts the requests of others in the same minutes', async () => {
   await start(deployment.id);
   const row = await managed.deps.benchmarks.find(deployment.id);
