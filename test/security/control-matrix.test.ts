@@ -6,6 +6,8 @@ import { type Control, controlOf, type SignedIn } from '../support/clients/contr
 import { federatedToken, singleSignOnToken } from '../support/clients/identity-tokens.ts';
 import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/emulators/openid-provider.ts';
+import { stoppedWithAdapter } from '../support/fixtures/adapters/stopped-with-adapter.ts';
+import { deploymentsOf } from '../support/fixtures/deployments.ts';
 
 let run: TestRun;
 let control: Control;
@@ -182,5 +184,43 @@ describe.each(CALLERS.map((caller) => [caller.name, caller] as const))('%s', (_,
         }),
       );
     expect(outcomes).toEqual(Object.fromEntries(restricted.map((route) => [nameOf(route), expected(route)])));
+  });
+});
+
+describe('the adapters of a deployment', () => {
+  const ADMITTED: Readonly<Record<string, number>> = { GET: 200, POST: 201, DELETE: 202 };
+  const routes = restricted.filter(({ path }) => path.startsWith('/v1/deployments/{id}/adapters'));
+
+  // Returns the status of each route for a deployment that has an adapter, and its adapters afterwards.
+  const statusesFor = async ({ token }: SignedIn, name: string) => {
+    const { id, adapter } = await stoppedWithAdapter(run, organization, name);
+    const body = { name: `${name}-new`, source: `s3://${run.buckets.Weights}/${organization}/new/` };
+    const statuses: Record<string, number> = {};
+    for (const route of routes) {
+      const path = route.path.replace('{id}', id).replace('{adapter}', adapter);
+      const { status } = await control.call(route.method, path, { token, ...(route.body && { body }) });
+      statuses[nameOf(route)] = status;
+    }
+    const row = await deploymentsOf(run).find(id);
+    return { statuses, isUnchanged: row?.changes === 1 };
+  };
+  const expectedFor = (role: Role, admitted: (route: ControlOperation) => number | undefined) =>
+    Object.fromEntries(routes.map((route) => [nameOf(route), has(role, route) ? admitted(route) : 403]));
+
+  test('have a route to add, list, retrieve and delete them', () => {
+    expect(routes.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'DELETE']);
+  });
+
+  test.each(ROLES)('are open to the role %s by its permissions', async (role) => {
+    const { statuses, isUnchanged } = await statusesFor(await inOrganization(role), `matrix-${role.replace('_', '-')}`);
+    expect(statuses).toEqual(expectedFor(role, ({ method }) => ADMITTED[method]));
+    expect(isUnchanged).toBe(!permissionsOf(role).has('deployments:write'));
+  });
+
+  test.each(ROLES.filter((role) => !isPlatformRole(role)))('don’t exist for the role %s of another organization', async (role) => {
+    const { id: elsewhere } = await control.createOrganization('Elsewhere');
+    const { statuses, isUnchanged } = await statusesFor(await inOrganization(role, elsewhere), `matrix-other-${role}`);
+    expect(statuses).toEqual(expectedFor(role, () => 404));
+    expect(isUnchanged).toBe(true);
   });
 });

@@ -1,13 +1,10 @@
 import { EMBEDDING_MODEL, RERANK_MODEL } from '../../../infra/local/container.ts';
-import type { Adapter } from '../../../shared/deployments/adapter.ts';
-import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { inferenceHostRoutes } from '../../../shared/hosts/inference-routes.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import type { Control } from '../../support/clients/control.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
-import { newDeployment, storeDeployment } from '../../support/fixtures/deployments.ts';
+import { stoppedWithAdapter } from '../../support/fixtures/adapters/stopped-with-adapter.ts';
 import { storeInvoice } from '../../support/fixtures/invoices.ts';
-import { newId } from '../../support/fixtures/new-id.ts';
 import { storeIdentityProvider } from '../../support/fixtures/scim/store-identity-provider.ts';
 import type { Caller, FuzzedDocument, FuzzedHost } from './requests.ts';
 
@@ -136,19 +133,6 @@ const identitiesOf = async (create: Create, token: string, name: string) => {
     secret: await create(`${program}/secrets`, token, {}),
     rule: await create(`${program}/federation-rules`, token, rule),
   };
-};
-
-// Nothing of it is on AWS, and nothing starts it.
-const stoppedWithAdapter = async (run: TestRun, organization: string, name: string): Promise<{ id: string; adapter: string }> => {
-  const adapter: Adapter = {
-    ...{ id: newId('adapter'), name: `${name}-adapter`, source: `s3://weights/${organization}/${name}/` },
-    ...{ created_at: 1, created_by: 'user_1', state: 'ready', packed: { rank: 8, bytes: 1_000 } },
-  };
-  const [generation] = newDeployment({ organization }).generations as [Deployment['generations'][number]];
-  const generations = [{ ...generation, adapters: { max_rank: 16, max_loaded: 2 } }];
-  const stopped = { wanted: 'stopped', state: 'stopped' } as const;
-  const { id } = await storeDeployment(run, { organization, name, generations, adapters: [adapter], ...stopped });
-  return { id, adapter: adapter.id };
 };
 
 const createControlFixtures = async (run: TestRun, control: Control) => {
