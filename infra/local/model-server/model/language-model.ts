@@ -1,4 +1,5 @@
 import { countSequence, createNgrams, followersOf, LONGEST_CONTEXT, type Ngrams } from './ngrams.ts';
+import { once } from './once.ts';
 import type { ContainerTokenizer } from './tokenizer.ts';
 import { indexTopics, nearestParagraphs, rarity } from './topics.ts';
 
@@ -44,22 +45,27 @@ export interface LanguageModel {
 
 /**
  * Trains an interpolated trigram model mixed with a cache of the prompt (Kuhn and De Mori, 1990).
- * Each paragraph of plain text counts as one answer of the assistant.
+ * Each paragraph of plain text counts as one answer of the assistant. The first call trains it.
  */
 export const createModel = (paragraphs: readonly string[], tokenizer: ContainerTokenizer): LanguageModel => {
   const { vocabularySize, specials, encodeText } = tokenizer;
   const { startOfTurn, endOfTurn, endOfText } = specials;
   const opening = [startOfTurn, ...encodeText('assistant\n')];
-  const bodies = paragraphs.map(encodeText);
-  const turns = bodies.map((body) => [...opening, ...body, endOfTurn]);
-  const topics = indexTopics(bodies);
-  const corpus = createNgrams(vocabularySize);
-  for (const turn of turns) countSequence(corpus, turn);
-  const answers = turns.map((turn) => turn.slice(opening.length));
-  const base = unigramLogits(answers, vocabularySize);
-  for (const id of [startOfTurn, endOfText]) base[id] = NEVER_LOGIT;
+  // By the first request: it takes most of the time in which a container starts, and many never get one.
+  const trained = once(() => {
+    const bodies = paragraphs.map(encodeText);
+    const turns = bodies.map((body) => [...opening, ...body, endOfTurn]);
+    const topics = indexTopics(bodies);
+    const corpus = createNgrams(vocabularySize);
+    for (const turn of turns) countSequence(corpus, turn);
+    const answers = turns.map((turn) => turn.slice(opening.length));
+    const base = unigramLogits(answers, vocabularySize);
+    for (const id of [startOfTurn, endOfText]) base[id] = NEVER_LOGIT;
+    return { turns, topics, corpus, base };
+  });
 
   const readPrompt = (prompt: readonly number[]): PromptCache => {
+    const { topics, turns } = trained();
     const words = wordsOf(prompt, startOfTurn, opening.at(-1)).filter((id) => id !== endOfTurn);
     const query = words.slice(-QUERY_TOKENS);
     const copied = createNgrams(vocabularySize);
@@ -74,6 +80,7 @@ export const createModel = (paragraphs: readonly string[], tokenizer: ContainerT
 
   const nextLogits = (prompt: PromptCache, answer: readonly number[], into = new Float32Array(vocabularySize)): Float32Array => {
     const context = answer.length < LONGEST_CONTEXT ? [...prompt.tail, ...answer] : answer.slice(-LONGEST_CONTEXT);
+    const { corpus, base } = trained();
     const touched: number[] = [];
     let rest = 1;
     const mix = (ngrams: Ngrams, doubts: readonly number[]) =>

@@ -1,3 +1,4 @@
+import { once } from '../model/once.ts';
 import { createFeatureWeights } from './features.ts';
 
 /** Length of a vector that is not shortened. */
@@ -49,7 +50,8 @@ const LOGIT_SCALE = 10;
 
 /** Creates the model from paragraphs of plain text. */
 export const createVectorModel = (paragraphs: readonly string[]): VectorModel => {
-  const weigh = createFeatureWeights(paragraphs);
+  const weights = once(() => createFeatureWeights(paragraphs));
+  const weigh = (text: string) => weights()(text);
   return {
     embed: (text, dimensions = VECTOR_DIMENSIONS) => toUnitLength(project(weigh(text)).subarray(0, dimensions)),
     relevance(query) {
