@@ -30,7 +30,7 @@ let walk: Walk;
 let control: Control;
 let s3: S3Client;
 beforeAll(async () => {
-  walk = await startWalk('--queue-delay-ms', '500', '--batch-window-ms', '200', '--schedule-ms', '1500');
+  walk = await startWalk('--queue-delay-ms', '500', '--batch-window-ms', '1000', '--schedule-ms', '4000');
   const { run } = walk;
   await fetch(`${run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ times: TIMES }) });
   control = controlOf(run);

@@ -21,7 +21,7 @@ let s3: S3Client;
 let token: string;
 let id: string;
 beforeAll(async () => {
-  run = await startTestRun('--queue-delay-ms', '500', '--batch-window-ms', '200', '--schedule-ms', '1500');
+  run = await startTestRun('--queue-delay-ms', '500', '--batch-window-ms', '1000', '--schedule-ms', '4000');
   await fetch(`${run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ times: TIMES }) });
   control = controlOf(run);
   s3 = new S3Client({

@@ -30,7 +30,7 @@ let ours: Tenant;
 let theirs: Tenant;
 let lent: Tenant;
 beforeAll(async () => {
-  run = await startTestRun('--queue-delay-ms', '500', '--batch-window-ms', '200', '--schedule-ms', '1500');
+  run = await startTestRun('--queue-delay-ms', '500', '--batch-window-ms', '1000', '--schedule-ms', '4000');
   await instancesTake(SLOW);
   control = controlOf(run);
   s3 = new S3Client({

@@ -12,10 +12,11 @@ import { percentile } from '../../bench/lib/statistics.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
+import { sized } from '../../support/sized.ts';
 
-const CALLERS = 200;
+const CALLERS = sized(60, 200);
 const AT_ONCE = 10;
-const LATER_CALLERS = 40;
+const LATER_CALLERS = sized(20, 40);
 const DEPLOYMENT = 'tiny';
 const ALIAS = 'assistant';
 const USER = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
@@ -35,7 +36,7 @@ let call: Record<'alias' | 'warm', Call>;
 let keyId: string;
 let prices: Model['prices'];
 beforeAll(async () => {
-  run = await startTestRun('--queue-delay-ms', '300', '--batch-window-ms', '200', '--schedule-ms', '1000');
+  run = await startTestRun('--queue-delay-ms', '300', '--batch-window-ms', '1000', '--schedule-ms', '4000');
   control = controlOf(run);
   deployments = createDeploymentStore(createRecordTable(run.database, run.tables.Deployments as string));
   const { token } = await control.asAdmin();

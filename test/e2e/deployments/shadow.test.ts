@@ -28,7 +28,7 @@ let openai: OpenAI;
 let keyId: string;
 let sent = 0;
 beforeAll(async () => {
-  run = await startTestRun('--queue-delay-ms', '300', '--batch-window-ms', '200', '--schedule-ms', '1000');
+  run = await startTestRun('--queue-delay-ms', '300', '--batch-window-ms', '1000', '--schedule-ms', '4000');
   control = controlOf(run);
   const { token } = await control.asAdmin();
   await control.done('POST', '/v1/instance-types/ml.g5.xlarge/prices', { token, body: { per_hour: '1.41' } });
