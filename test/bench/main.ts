@@ -15,6 +15,7 @@ import { measureMessages } from './messages.ts';
 import { type Options, type Phase, readOptions, USAGE } from './options.ts';
 import { measureParts } from './parts.ts';
 import { shortBody } from './prompts.ts';
+import { measureRate } from './rate/measure.ts';
 import { type Findings, toReport } from './report.ts';
 import { measureRequests } from './requests.ts';
 import { measureRoutes } from './routes.ts';
@@ -25,7 +26,7 @@ const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
 const WARM_UP_CONCURRENCY = 16;
 const WARM_UP_MS = { direct: 1_000, proxy: 2_000, sluice: 8_000 } as const;
 // The bench and all processes that it started end after this time at the latest.
-const MAX_MS = 300_000;
+const MAX_MS = 540_000;
 
 const main = async (): Promise<void> => {
   const options = readOptions(process.argv.slice(2));
@@ -56,7 +57,8 @@ const main = async (): Promise<void> => {
   progress(`done in ${Math.round((performance.now() - startedAt) / 1_000)} s`);
 };
 
-const measure = async (stack: Stack, { phases, secondsPerPhase }: Options, assemblyDir: string): Promise<Findings[]> => {
+const measure = async (stack: Stack, options: Options, assemblyDir: string): Promise<Findings[]> => {
+  const { phases, secondsPerPhase } = options;
   const findings: Findings[] = [];
   const phase = async (name: Phase, find: () => Promise<Findings>): Promise<void> => {
     if (!phases.has(name)) return;
@@ -77,6 +79,7 @@ const measure = async (stack: Stack, { phases, secondsPerPhase }: Options, assem
   await phase('long-stream', () => measureLongStream(stack));
   await phase('tokenizer', () => measureTokenizer(stack, assemblyDir));
   await phase('cold-start', () => measureColdStarts(stack, assemblyDir));
+  await phase('rate', () => measureRate(stack, options));
   await phase('database', () => measureDatabase(stack));
   await phase('in-flight', () => measureInFlight(stack.run));
   return findings;

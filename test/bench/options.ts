@@ -12,6 +12,7 @@ const PHASES = [
   'cold-start',
   'database',
   'in-flight',
+  'rate',
 ] as const;
 export type Phase = (typeof PHASES)[number];
 
@@ -19,6 +20,8 @@ export const USAGE = `npm run bench -- [options]
 
   --seconds-per-phase N  of load on each server at each concurrency (default 5)
   --only a,b             of ${PHASES.join(', ')} (default all)
+  --rate N               requests a second in the phase rate (default 40)
+  --portkey FOLDER       where Portkey's package is installed (CONTRIBUTING.md): the phase rate also measures it
   --request-client C     direct or sdk: how the function calls AWS (default direct)
   --memory 128,256,…     measures \`inference\` at these sizes in MB instead, with a share of a core and cold caches
   --help
@@ -30,6 +33,8 @@ const Flags = z.strictObject({
     .string()
     .transform((list) => list.split(','))
     .pipe(z.array(z.enum(PHASES))),
+  rate: z.coerce.number().pipe(z.number().min(1).max(200)),
+  portkey: z.string().optional(),
   'request-client': z.enum(['direct', 'sdk']),
   memory: z
     .string()
@@ -42,6 +47,10 @@ const Flags = z.strictObject({
 export interface Options {
   secondsPerPhase: number;
   phases: ReadonlySet<Phase>;
+  /** Requests a second in the phase `rate`. */
+  perSecond: number;
+  /** The folder in which Portkey's package is installed. */
+  portkeyFolder: string | undefined;
   requestClient: 'direct' | 'sdk';
   /** Measure one environment of each of these sizes, in MB, and nothing else. */
   memoryMbs: readonly number[] | undefined;
@@ -59,6 +68,8 @@ export const readOptions = (parameters: readonly string[]): Options => {
     options: {
       'seconds-per-phase': { type: 'string', default: '5' },
       only: { type: 'string', default: PHASES.join(',') },
+      rate: { type: 'string', default: '40' },
+      portkey: { type: 'string' },
       'request-client': { type: 'string', default: 'direct' },
       memory: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -66,6 +77,7 @@ export const readOptions = (parameters: readonly string[]): Options => {
   });
   const parsed = Flags.safeParse(values);
   if (!parsed.success) throw new Error(parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'));
-  const { 'seconds-per-phase': secondsPerPhase, only, 'request-client': requestClient, memory: memoryMbs, help } = parsed.data;
-  return { secondsPerPhase, phases: new Set(only), requestClient, memoryMbs, help };
+  const { 'seconds-per-phase': secondsPerPhase, only, rate: perSecond, portkey: portkeyFolder, memory: memoryMbs, help } = parsed.data;
+  const { 'request-client': requestClient } = parsed.data;
+  return { secondsPerPhase, phases: new Set(only), perSecond, portkeyFolder, requestClient, memoryMbs, help };
 };
