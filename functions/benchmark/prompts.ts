@@ -6,33 +6,52 @@ const WORDS =
     ' ',
   );
 
-/** How many tokens a runtime counts for a prompt of so many words, with its chat template. */
-export interface WordCount {
-  base: number;
-  perWord: number;
-}
-
-export const ONE_TOKEN_PER_WORD: WordCount = { base: 0, perWord: 1 };
-
 /** Random words, so that no prompt begins as another one does and a runtime has none of it in its prompt cache. */
 export const randomWords = (count: number, random: () => number): string =>
   Array.from({ length: count }, () => WORDS[Math.floor(random() * WORDS.length)]).join(' ');
 
-/** The words of a prompt of about so many tokens. */
-export const wordsFor = (tokens: number, { base, perWord }: WordCount): number => Math.max(1, Math.round((tokens - base) / perWord));
-
-/** Two prompts and their tokens, counted by the runtime, tell how it counts. */
+/** A prompt that was sent, and its tokens as the runtime counted them. */
 export interface CountedPrompt {
   words: number;
   tokens: number;
 }
 
-/** How a runtime counts. Without plausible counts, a word is a token. */
-export const wordCountOf = (short: CountedPrompt, long: CountedPrompt): WordCount => {
-  const perWord = (long.tokens - short.tokens) / (long.words - short.words);
-  const base = short.tokens - perWord * short.words;
-  return perWord > 0 && base >= 0 ? { base, perWord } : ONE_TOKEN_PER_WORD;
+/**
+ * Learns from the prompts that were sent how many tokens a runtime counts for so many words, with its chat template.
+ * Two prompts tell that only roughly, because words differ in their tokens.
+ */
+export const createPromptLengths = () => {
+  // Of the prompts that were sent: the sums of a linear regression of tokens on words.
+  let [count, words, tokens, squares, products] = [0, 0, 0, 0, 0];
+
+  // Without prompts of different lengths, a word is a token. No chat template has fewer tokens than none.
+  const line = (): { base: number; perWord: number } => {
+    const spread = count * squares - words * words;
+    const perWord = spread > 0 ? (count * products - words * tokens) / spread : 0;
+    const base = count > 0 ? (tokens - perWord * words) / count : 0;
+    if (perWord > 0 && base >= 0) return { base, perWord };
+    return { base: 0, perWord: tokens > 0 && words > 0 ? tokens / words : 1 };
+  };
+
+  return {
+    note: (prompt: CountedPrompt): void => {
+      // A runtime that counts nothing teaches nothing.
+      if (prompt.tokens === 0) return;
+      count += 1;
+      words += prompt.words;
+      tokens += prompt.tokens;
+      squares += prompt.words ** 2;
+      products += prompt.words * prompt.tokens;
+    },
+
+    /** The words of a prompt of about so many tokens. */
+    wordsFor: (wanted: number): number => {
+      const { base, perWord } = line();
+      return Math.max(1, Math.round((wanted - base) / perWord));
+    },
+  };
 };
+export type PromptLengths = ReturnType<typeof createPromptLengths>;
 
 /** Chooses the next kind of request by the weights of the mix. */
 export const chooseFrom = (mix: readonly MixEntry[], random: () => number): MixEntry => {

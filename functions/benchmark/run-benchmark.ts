@@ -4,7 +4,7 @@ import { logError, logInfo } from '../../shared/logging/log.ts';
 import { finish, type ResultDependencies } from './finish.ts';
 import { type LevelSamples, measureLevel } from './measure-level.ts';
 import { pointOf } from './point.ts';
-import { chooseFrom, ONE_TOKEN_PER_WORD, randomWords, type WordCount, wordCountOf, wordsFor } from './prompts.ts';
+import { chooseFrom, createPromptLengths, type PromptLengths, randomWords } from './prompts.ts';
 import { createRequestSender, type RequestSender, type SendDependencies } from './send-request.ts';
 import { CopiesChanged, createSession, LeaseLost, type RunDependencies, type Session, Stopped, takeLease } from './session.ts';
 import { nextStep } from './sweep.ts';
@@ -25,10 +25,11 @@ export type RunOutcome = 'not_wanted' | 'continues' | 'ended' | 'lost';
 
 // A run lasts about ten minutes, a benchmark at most 90.
 const MAX_ATTEMPTS = 20;
-// Enough answers for a 95th percentile, and each place at least three times, within bounds.
+// Enough answers for a 95th percentile, and each place at least six times, within bounds: requests that begin together
+// have about the same time to their first token, so that fewer rounds depend on chance.
 const LEAST_COUNTED = 30;
 const MOST_COUNTED = 400;
-const COUNTED_PER_PLACE = 3;
+const COUNTED_PER_PLACE = 6;
 // The prompts that tell how the runtime counts words.
 const SHORT_WORDS = 16;
 const LONG_WORDS = 144;
@@ -42,14 +43,15 @@ const countWords = async (
   { serving }: Deployment,
   random: () => number,
   signal: AbortSignal,
-): Promise<WordCount> => {
+): Promise<PromptLengths> => {
+  const lengths = createPromptLengths();
   const longWords = Math.min(LONG_WORDS, Math.floor(serving.context_length / 2));
-  if (longWords <= SHORT_WORDS) return ONE_TOKEN_PER_WORD;
-  const count = async (words: number) => {
+  if (longWords <= SHORT_WORDS) return lengths;
+  for (const words of [SHORT_WORDS, longWords]) {
     const { promptTokens } = await sender.send({ text: randomWords(words, random), completionTokens: COUNTING_TOKENS }, signal);
-    return { words, tokens: promptTokens };
-  };
-  return wordCountOf(await count(SHORT_WORDS), await count(longWords));
+    lengths.note({ words, tokens: promptTokens });
+  }
+  return lengths;
 };
 
 interface Run {
@@ -58,7 +60,7 @@ interface Run {
   /** How many requests earlier runs have sent. */
   sentBefore: number;
   sender?: RequestSender;
-  words?: WordCount;
+  lengths?: PromptLengths;
 }
 
 const senderOf = (run: Run, deployment: Deployment): RequestSender => {
@@ -74,15 +76,18 @@ const sampleLevel = async (run: Run, deployment: Deployment, concurrencyPerCopy:
   const sender = senderOf(run, deployment);
   const concurrency = concurrencyPerCopy * deployment.progress.ready;
   return session.watched(deployment.progress.ready, async (signal) => {
-    run.words ??= await countWords(sender, deployment, deps.random, signal).catch((error: unknown) => {
+    run.lengths ??= await countWords(sender, deployment, deps.random, signal).catch((error: unknown) => {
       if (signal.aborted) throw error;
       logError('benchmark_request_failed', error, { deployment: deployment.id });
       throw new Stopped('requests_failed');
     });
-    const words = run.words;
-    const send = (own: AbortSignal) => {
+    const { lengths } = run;
+    const send = async (own: AbortSignal) => {
       const { prompt_tokens, completion_tokens } = chooseFrom(mix, deps.random);
-      return sender.send({ text: randomWords(wordsFor(prompt_tokens, words), deps.random), completionTokens: completion_tokens }, own);
+      const words = lengths.wordsFor(prompt_tokens);
+      const sample = await sender.send({ text: randomWords(words, deps.random), completionTokens: completion_tokens }, own);
+      lengths.note({ words, tokens: sample.promptTokens });
+      return sample;
     };
     const load = { concurrency, counted: countedOf(concurrency), maxMs: LEVEL_MS };
     const level = await measureLevel({ send, wait: deps.wait }, load, signal);

@@ -24,7 +24,8 @@ export type BenchmarkGoals = z.infer<typeof BenchmarkGoals>;
 export const MixEntry = z.object({ prompt_tokens: z.int().min(1), completion_tokens: z.int().min(1), weight: z.int().min(1) });
 export type MixEntry = z.infer<typeof MixEntry>;
 
-const Times = z.object({ p50: z.int().min(0), p95: z.int().min(0) });
+// Milliseconds, also parts of them.
+const Times = z.object({ p50: z.number().min(0), p95: z.number().min(0) });
 
 /** A point of the curve: the measurements with a number of requests at the same time. */
 export const BenchmarkPoint = z.object({

@@ -24,8 +24,8 @@ test('finds the most requests that meet the goals, and keeps the curve', async (
   expect(row.lease).toBeUndefined();
   expect(row.points.map(({ concurrency_per_copy }) => concurrency_per_copy)).toEqual([1, 2, 4, 8, 16, 12, 10, 11]);
   const knee = row.points.find(({ concurrency_per_copy }) => concurrency_per_copy === 10);
-  expect(knee).toMatchObject({ copies: 1, requests: 30, failed_requests: 0, inter_token_ms: { p50: 40, p95: 40 }, meets_goals: true });
-  expect(knee?.prompt_tokens).toBe(3_000);
+  expect(knee).toMatchObject({ copies: 1, requests: 60, failed_requests: 0, inter_token_ms: { p50: 40, p95: 40 }, meets_goals: true });
+  expect(knee?.prompt_tokens).toBe(6_000);
   const { curves } = await world.benchmarks.curves(world.deployment.id);
   expect(curves).toEqual([expect.objectContaining({ id: row.id, result: 10, points: row.points, generation: 1 })]);
   expect(world.traffic.inFlight).toBe(0);

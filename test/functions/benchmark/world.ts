@@ -25,8 +25,10 @@ const HOUR_NANOS = 3_600_000_000;
 const TYPE = 'ml.g5.xlarge';
 export const TIMES: BatchTimes = { step_ms: 20, step_ms_per_sequence: 2, prefill_ms_per_1000_tokens: 10, max_sequences: 64 };
 
-// Time passes as a batch generates tokens.
-const createClock = () => {
+const TEMPLATE_TOKENS = 10;
+
+/** Time passes as a batch generates tokens. */
+export const createClock = () => {
   let nowMs = START_MS;
   return createWorkClock({
     now: () => nowMs,
@@ -36,6 +38,14 @@ const createClock = () => {
   });
 };
 
+/** A request as the container has seen it, in the order of arrival. Times are in ms, with fractions. */
+export interface Served {
+  arrivedMs: number;
+  promptTokens: number;
+  /** Of each of its tokens. */
+  tokensMs: number[];
+}
+
 interface Traffic {
   /** Requests that were sent and have not ended. */
   inFlight: number;
@@ -44,17 +54,31 @@ interface Traffic {
   /** Called with the number of each request. */
   onRequest: (sent: number) => void | Promise<void>;
   times: BatchTimes;
+  /** The tokens of a word. */
+  tokensOf: (word: string) => number;
+  served: Served[];
 }
 
-// A container that counts a token for each word and 10 for its template.
-const createContainer = (clock: WorkClock) => {
+/** A container that counts 10 tokens for its template, and by default one for each word. */
+export const createContainer = (clock: WorkClock) => {
   const batchClock: Clock = { now: clock.exact, waitUntil: clock.moveTo };
   const batch = createBatch(batchClock);
-  const traffic: Traffic = { inFlight: 0, mostInFlight: 0, sent: 0, onRequest: () => undefined, times: TIMES };
+  const traffic: Traffic = {
+    inFlight: 0,
+    mostInFlight: 0,
+    sent: 0,
+    onRequest: () => undefined,
+    times: TIMES,
+    tokensOf: () => 1,
+    served: [],
+  };
   const invoke: Invoke = (invocation) => {
     const answer = async function* () {
       const body = JSON.parse(invocation.body) as { messages: { content: string }[]; max_tokens: number };
-      const promptTokens = (body.messages[0]?.content.split(' ').length ?? 0) + 10;
+      const words = body.messages[0]?.content.split(' ') ?? [];
+      const promptTokens = words.reduce((sum, word) => sum + traffic.tokensOf(word), TEMPLATE_TOKENS);
+      const served: Served = { arrivedMs: clock.exact(), promptTokens, tokensMs: [] };
+      traffic.served.push(served);
       const { signal } = invocation.signal;
       traffic.inFlight += 1;
       traffic.sent += 1;
@@ -64,6 +88,7 @@ const createContainer = (clock: WorkClock) => {
         await traffic.onRequest(traffic.sent);
         for (let token = 1; token <= body.max_tokens; token++) {
           await place.tokens(signal);
+          served.tokensMs.push(clock.exact());
           const finish_reason = token === body.max_tokens ? 'length' : null;
           yield [{ choices: [{ index: 0, delta: { content: 'word ' }, finish_reason }] }];
         }
@@ -82,6 +107,7 @@ interface WorldOptions {
   deployment?: Partial<Deployment>;
   benchmark?: Partial<Benchmark>;
   hourNanos?: number;
+  random?: () => number;
 }
 
 /** A deployment in service whose container has a queue model, and a benchmark of it that nobody runs yet. */
@@ -155,7 +181,7 @@ export const createWorld = async (test: TestDatabase, options: WorldOptions = {}
       now: clock.now,
       clock: clock.exact,
       wait: clock.wait,
-      random: Math.random,
+      random: options.random ?? Math.random,
       newOwner: () => `owner-${++owners}`,
     };
   };

@@ -16,7 +16,7 @@ import { SECOND_MS } from '../../../../shared/time/units.ts';
 
 const Time = z.int().meta({ description: 'Unix seconds.' });
 const Money = z.string().meta({ description: 'Dollars: an exact decimal number.', examples: ['1.25'] });
-const Times = z.object({ p50: z.int(), p95: z.int() });
+const Times = z.object({ p50: z.number(), p95: z.number() });
 
 const Point = z.object({
   concurrency_per_copy: z.int().meta({ description: 'Requests at the same time on a copy.' }),
@@ -25,8 +25,10 @@ const Point = z.object({
   failed_requests: z.int(),
   prompt_tokens: z.int().meta({ description: 'Of these requests together, as the runtime counted them.' }),
   completion_tokens: z.int(),
-  ttft_ms: Times.meta({ description: 'Milliseconds until the first token.' }),
-  inter_token_ms: Times.meta({ description: 'Milliseconds between two tokens of an answer, on average of the answer.' }),
+  ttft_ms: Times.meta({ description: 'Milliseconds until the first token, rounded up to hundredths.' }),
+  inter_token_ms: Times.meta({
+    description: 'Milliseconds between two tokens of an answer, on average of the answer, rounded up to hundredths.',
+  }),
   tokens_per_second: z.int().meta({ description: 'Generated tokens of all copies.' }),
   cost_per_million: Money.nullable().meta({
     description: 'GPU time for a million tokens, prompts included, if the deployment is always so busy.',
