@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { SECOND_MS } from '../time/units.ts';
 
 const UnixMs = z.int().min(0);
 // DynamoDB returns a number, or a bigint if a number would not be exact.
@@ -47,6 +48,16 @@ export const BenchmarkPoint = z.object({
   meets_goals: z.boolean(),
 });
 export type BenchmarkPoint = z.infer<typeof BenchmarkPoint>;
+
+/**
+ * The mean duration of a level's requests in ms, by Little's law: so many at the same time, of which so many end in a
+ * second. 0: no request was answered.
+ */
+export const meanRequestMs = (point: BenchmarkPoint): number => {
+  const { requests, completion_tokens, tokens_per_second, concurrency_per_copy, copies } = point;
+  if (requests === 0 || tokens_per_second === 0) return 0;
+  return (concurrency_per_copy * copies * SECOND_MS * completion_tokens) / requests / tokens_per_second;
+};
 
 /** `queued`: its function has not begun. `stopped`: it ended before its result. The last three are final. */
 export const BenchmarkStatus = z.enum(['queued', 'running', 'finished', 'stopped', 'failed']);

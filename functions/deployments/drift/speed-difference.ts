@@ -1,5 +1,4 @@
-import { type BenchmarkCurve, type BenchmarkPoint, hasLikeLengths } from '../../../shared/deployments/benchmark.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { type BenchmarkCurve, type BenchmarkPoint, hasLikeLengths, meanRequestMs } from '../../../shared/deployments/benchmark.ts';
 
 /** A request that a deployment answered. */
 export interface AnsweredRequest {
@@ -36,13 +35,13 @@ interface Step {
 
 const clamped = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
 
-// By Little's law. The percentiles of a point are rounded up to milliseconds, which can be a tenth of a fast model's.
+// By the means of a level, which its percentiles bound: those of older releases are rounded up to milliseconds.
 const stepsOf = (points: readonly BenchmarkPoint[]): Step[] =>
   points
     .flatMap((point): Step[] => {
-      const { requests, failed_requests, completion_tokens, tokens_per_second, concurrency_per_copy, copies } = point;
-      if (failed_requests > 0 || tokens_per_second === 0 || completion_tokens <= requests) return [];
-      const requestMs = (completion_tokens * concurrency_per_copy * copies * SECOND_MS) / tokens_per_second / requests;
+      const { requests, failed_requests, completion_tokens, concurrency_per_copy } = point;
+      const requestMs = meanRequestMs(point);
+      if (failed_requests > 0 || requestMs === 0 || completion_tokens <= requests) return [];
       const generationMs = Math.max(0, requestMs - point.ttft_ms.p50);
       const meanMs = (generationMs * requests) / (completion_tokens - requests);
       const { p50, p95 } = point.inter_token_ms;

@@ -1,4 +1,4 @@
-import type { BenchmarkCurve, BenchmarkPoint } from '../../../../shared/deployments/benchmark.ts';
+import { type BenchmarkCurve, type BenchmarkPoint, meanRequestMs } from '../../../../shared/deployments/benchmark.ts';
 import { instancesFor } from '../../../../shared/deployments/instances.ts';
 import { type StartTime, windowLeadMs } from '../../../../shared/deployments/start-times.ts';
 import { costOf, wholeSecond } from '../../../../shared/gpu-time/intervals.ts';
@@ -19,9 +19,6 @@ export interface Comparison {
   afterMs: number;
 }
 
-const durationOf = ({ requests, completion_tokens, ttft_ms, inter_token_ms }: BenchmarkPoint): number =>
-  requests === 0 ? 0 : ttft_ms.p50 + inter_token_ms.p50 * Math.max(0, completion_tokens / requests - 1);
-
 const durationAt = ({ points }: BenchmarkCurve, concurrency: number): number => {
   const sorted = points.toSorted((one, other) => one.concurrency_per_copy - other.concurrency_per_copy);
   const distanceOf = (point: BenchmarkPoint): number => Math.abs(point.concurrency_per_copy - concurrency);
@@ -29,7 +26,7 @@ const durationAt = ({ points }: BenchmarkCurve, concurrency: number): number => 
     (best, point) => (best && distanceOf(best) <= distanceOf(point) ? best : point),
     undefined,
   );
-  return nearest ? durationOf(nearest) : 0;
+  return nearest ? meanRequestMs(nearest) : 0;
 };
 
 /**

@@ -111,7 +111,7 @@ const anyFleet = fc.record({
 const anyCurve = fc.uniqueArray(fc.integer({ min: 1, max: 64 }), { minLength: 1, maxLength: 6 }).map((levels) =>
   curveOf(
     Math.max(...levels),
-    levels.map((level) => benchmarkPoint(level, { ttft_ms: { p50: 10 * level, p95: 20 * level } })),
+    levels.map((level) => benchmarkPoint(level, { tokens_per_second: 50 * level + 50 })),
   ),
 );
 const RUNS = sized(15, 500);
@@ -141,12 +141,9 @@ describe('the replay on an instance type', () => {
     const requests = Array.from({ length: 20 }, (_, i) => ({ atMs: RANGE.fromMs + (5 + i * 70) * MINUTE_MS, serviceMs: 20_000 }));
     const read = basisOf(requests, { idleMs, schedule: [], seed: 3, min: 1, perInstance: 1, p50: 480 });
     // A request takes 10 s and 310 s, and a copy serves 8 and 4 at once.
-    const slow = { ttft_ms: { p50: 10_000, p95: 10_000 }, inter_token_ms: { p50: 3_000, p95: 3_000 } };
-    const own = curveOf(8, [
-      benchmarkPoint(1, { ttft_ms: { p50: 1_000, p95: 1_000 }, inter_token_ms: { p50: 90, p95: 99 } }),
-      benchmarkPoint(8),
-    ]);
-    const comparison = comparisonOf(own, curveOf(4, [benchmarkPoint(1, slow), benchmarkPoint(4)], LARGE), 1);
+    const [fast, slow] = [310, 10].map((tokens_per_second) => benchmarkPoint(1, { completion_tokens: 31_000, tokens_per_second }));
+    const own = curveOf(8, [fast as BenchmarkPoint, benchmarkPoint(8)]);
+    const comparison = comparisonOf(own, curveOf(4, [slow as BenchmarkPoint, benchmarkPoint(4)], LARGE), 1);
     expect(comparison).toEqual({ before: 8, after: 4, beforeMs: 10_000, afterMs: 310_000 });
     if (!comparison) return;
     const on = basisOn(read, { id: LARGE, perInstance: 1, prices: pricesOf(LARGE), start: read.start }, comparison);
@@ -165,10 +162,12 @@ describe('the replay on an instance type', () => {
   });
 
   test('takes the times that were measured with about as many requests at once', () => {
+    // In 1.1 s, 1.4 s and 3 s, on two copies.
+    const tokens = { completion_tokens: 23_100, copies: 2 };
     const levels = [
-      benchmarkPoint(1),
-      benchmarkPoint(4, { ttft_ms: { p50: 400, p95: 500 } }),
-      benchmarkPoint(16, { ttft_ms: { p50: 2_000, p95: 2_000 } }),
+      benchmarkPoint(1, { ...tokens, tokens_per_second: 4_200 }),
+      benchmarkPoint(4, { ...tokens, tokens_per_second: 13_200 }),
+      benchmarkPoint(16, { ...tokens, tokens_per_second: 24_640 }),
     ];
     const curve = curveOf(16, levels);
     const timesAt = (inFlight: number) => comparisonOf(curve, curve, inFlight)?.afterMs;
