@@ -5,7 +5,6 @@ import { NewApiKey } from '../../functions/control/api-keys/api-key.ts';
 import { isKeyItem } from '../../shared/admission/item/key-item.ts';
 import { parseSecret } from '../../shared/admission/item/secret.ts';
 import { createLimiterStore } from '../../shared/admission/stores/limiter-store.ts';
-import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import type { HostScope } from '../../shared/hosts/host.ts';
 import { sameHash } from '../../shared/ids/checked-secret.ts';
 import type { Model, NewModel, TokenizerFiles } from '../../shared/models/model.ts';
@@ -23,6 +22,7 @@ import {
   RERANK_MODEL,
 } from './container.ts';
 import type { Demo } from './demo-file.ts';
+import { openLocalDatabase } from './dynamodb/open-database.ts';
 import { VECTOR_DIMENSIONS } from './model-server/vectors/vectors.ts';
 import type { LocalRun } from './run.ts';
 import { seedAdmin } from './seed-admin.ts';
@@ -33,8 +33,6 @@ const DEPLOYMENT = 'demo-deployment';
 
 const CONTAINER_MODEL = path.join(import.meta.dirname, './model-server/model');
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-// Nobody waits for these calls, and the emulator of a busy machine can take seconds for one.
-const REQUEST_TIMEOUT_MS = 60_000;
 
 // Prices are typical of a small model: $0.10 and $0.40 per million tokens.
 const demoModel = {
@@ -102,10 +100,6 @@ const uploadContainerFiles = async (run: LocalRun): Promise<TokenizerFiles> => {
     client.destroy();
   }
 };
-
-/** Opens the database of a local run for code outside its functions. */
-export const openLocalDatabase = (endpoint: string) =>
-  createSdkDatabase({ endpoint, region: REGION, credentials, requestTimeoutMs: REQUEST_TIMEOUT_MS });
 
 // By pool. A foreign container serves the deployment as well as the shared model.
 const publishedModels = async (run: LocalRun, containerModel: string | undefined): Promise<Record<string, NewModel[]>> => {

@@ -1,6 +1,6 @@
 import { type Admission, admit, type Keys } from '../../functions/inference/admission/admit.ts';
 import { settle } from '../../functions/inference/pipeline/settle-request.ts';
-import { openLocalDatabase } from '../../infra/local/seed.ts';
+import { openLocalDatabase } from '../../infra/local/dynamodb/open-database.ts';
 import { type PresentedKey, parseSecret } from '../../shared/admission/item/secret.ts';
 import { createLimiterCache } from '../../shared/admission/stores/limiter-cache.ts';
 import { createLimiterStore } from '../../shared/admission/stores/limiter-store.ts';

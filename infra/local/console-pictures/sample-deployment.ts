@@ -11,8 +11,8 @@ import { createDeploymentDayStore } from '../../../shared/usage/deployment-day-s
 import { type GpuEvent, gpuEventId } from '../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { noTotals } from '../../../shared/usage/totals.ts';
+import { openLocalDatabase } from '../dynamodb/open-database.ts';
 import type { LocalRun } from '../run.ts';
-import { openLocalDatabase } from '../seed.ts';
 
 export const SAMPLE_TYPE = 'ml.g6e.2xlarge';
 const HOUR_NANOS = 2_880_000_000;

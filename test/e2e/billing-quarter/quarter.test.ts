@@ -32,7 +32,7 @@ beforeAll(async () => {
     logged.push(String(line));
     return true;
   });
-  database = await startTestDatabase({ hasStreams: false });
+  database = await startTestDatabase();
   script = writeScript({ requestsPerShardDay: REQUESTS_PER_SHARD_AND_DAY, run: 'quarter' });
   reference = createReference(script);
   world = await openWorld(database, script);

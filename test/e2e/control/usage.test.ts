@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { openLocalDatabase } from '../../../infra/local/seed.ts';
+import { openLocalDatabase } from '../../../infra/local/dynamodb/open-database.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
 import { createOrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import { noTotals } from '../../../shared/usage/totals.ts';

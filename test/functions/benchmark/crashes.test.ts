@@ -8,7 +8,7 @@ import { type BenchmarkWorld, createWorld } from './world.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
-  db = await startTestDatabase({ hasStreams: false });
+  db = await startTestDatabase();
 });
 afterAll(() => db.close());
 beforeEach(() => {

@@ -8,7 +8,7 @@ import { createWorld, TIMES } from './world.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
-  db = await startTestDatabase({ hasStreams: false });
+  db = await startTestDatabase();
 });
 afterAll(() => db.close());
 beforeEach(() => {

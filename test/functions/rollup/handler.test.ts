@@ -45,7 +45,7 @@ const readStream = async (table: string): Promise<DynamoDBRecord[]> => {
 };
 
 beforeAll(async () => {
-  database = await startTestDatabase();
+  database = await startTestDatabase({ hasStreams: true });
   const table = database.tables.Usage as string;
   for (const event of events) await database.usage.putIfAbsent(event, shardsOfKey(keys, event.key_id));
   records = await readStream(table);

@@ -20,7 +20,7 @@ let search: RequestRowStore;
 let totals: OrganizationTotalsStore;
 let writes = 0;
 beforeAll(async () => {
-  database = await startTestDatabase({ hasStreams: false });
+  database = await startTestDatabase();
   const line = await database.as('rollup');
   const counted = {
     ...line,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { openLocalDatabase } from '../../../infra/local/seed.ts';
+import { openLocalDatabase } from '../../../infra/local/dynamodb/open-database.ts';
 import type { Database, Item } from '../../../shared/database/database.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { openDirectDatabase } from '../../support/emulators/direct-database.ts';

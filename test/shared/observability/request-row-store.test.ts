@@ -17,7 +17,7 @@ let database: TestDatabase;
 let store: ReturnType<typeof createRequestRowStore>;
 let itemsRead = 0;
 beforeAll(async () => {
-  database = await startTestDatabase({ hasStreams: false });
+  database = await startTestDatabase();
   const counted: Database = {
     ...database.database,
     query: async (input) => {

@@ -14,7 +14,7 @@ let emulator: TestDatabase;
 let providers: IdentityProviderStore;
 
 beforeAll(async () => {
-  emulator = await startTestDatabase({ hasStreams: false });
+  emulator = await startTestDatabase();
   providers = createIdentityProviderStore(createRecordTable(emulator.database, emulator.tables.Accounts as string));
 });
 afterAll(() => emulator.close());

@@ -38,7 +38,7 @@ const newTicket = (i: number): Ticket => {
 };
 
 beforeAll(async () => {
-  emulator = await startTestDatabase({ hasStreams: false });
+  emulator = await startTestDatabase();
   const { database, tables } = emulator;
   tickets = createTicketStore(database, tables.Tickets as string, createRecordTable(database, tables.Tickets as string));
   const all = Array.from({ length: TICKETS }, (_, i) => newTicket(i));

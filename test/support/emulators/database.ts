@@ -1,55 +1,37 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { interpret } from '../../../infra/assembly/interpret.ts';
-import { readAssembly } from '../../../infra/assembly/read-assembly.ts';
-import { startDatabase } from '../../../infra/local/dynamodb/dynoxide.ts';
-import { createTables, withoutStream } from '../../../infra/local/dynamodb/tables.ts';
-import { createProcessList } from '../../../infra/local/processes/process-list.ts';
-import { openLocalDatabase } from '../../../infra/local/seed.ts';
+import { openLocalDatabase } from '../../../infra/local/dynamodb/open-database.ts';
 import { shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { eventShardsOf, shardIds } from '../../../shared/admission/item/shards.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { createModelStore } from '../../../shared/models/model-store.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { BUCKET_MS, createUsageStore } from '../../../shared/usage/usage-store.ts';
-import { assemblyDir } from '../assembly/assembly.ts';
-import { startCheckedEndpoint } from './checked-endpoint.ts';
+import { askForDatabase } from './database-server.ts';
 import { openDirectDatabase } from './direct-database.ts';
 import { openLimiters } from './limiters.ts';
 
 /**
  * The app's tables in a separate in-memory emulator, with their stores.
- * @param hasStreams false: nothing reads the tables' streams. The emulator takes longer for a write the more records
- * a stream has, so that hundreds of thousands of writes need tables without them.
+ * @param hasStreams true: the suite reads the tables' streams. The emulator takes longer for a write to a table with
+ * one, and the longer the more records it has.
  */
-export const startTestDatabase = async ({ hasStreams = true }: { hasStreams?: boolean } = {}) => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-database-'));
-  const processes = createProcessList();
-  const server = await startDatabase({
-    stateFolder: folder,
-    logFolder: folder,
-    ephemeral: true,
-    processes,
-    onChange: () => undefined,
-    log: () => undefined,
-  });
-  const app = interpret(await readAssembly(assemblyDir()));
-  const tables = await createTables(server.url, hasStreams ? app.tables : app.tables.map(withoutStream));
-  const sdk = openLocalDatabase(server.url);
+export const startTestDatabase = async ({ hasStreams = false }: { hasStreams?: boolean } = {}) => {
+  const { url, tables, close } = await askForDatabase({ hasStreams });
+  const sdk = openLocalDatabase(url);
   // Tests that make many calls take half as long with it as with the SDK's client; clients.test.ts proves that both
   // do the same.
-  const database = openDirectDatabase(server.url);
+  const database = openDirectDatabase(url);
   const usage = createUsageStore(database, tables.Usage as string);
   const limiters = openLimiters(database, tables.Keys as string);
   const checked: { close: () => Promise<void> }[] = [];
   return {
-    url: server.url,
+    url,
     tables,
     database,
     /** The client with the permissions of a function, by its short name. `close` fails if a call was denied. */
     as: async (name: string): Promise<Database> => {
-      const endpoint = await startCheckedEndpoint(server.url, name);
+      // Its modules are many, and few suites need them.
+      const { startCheckedEndpoint } = await import('./checked-endpoint.ts');
+      const endpoint = await startCheckedEndpoint(url, name);
       checked.push(endpoint);
       return openDirectDatabase(endpoint.url, endpoint.credentials);
     },
@@ -69,9 +51,7 @@ export const startTestDatabase = async ({ hasStreams = true }: { hasStreams?: bo
     close: async (): Promise<void> => {
       const ended = await Promise.allSettled(checked.map((endpoint) => endpoint.close()));
       sdk.destroy();
-      await server.close();
-      await processes.close();
-      rmSync(folder, { recursive: true, force: true });
+      await close();
       for (const each of ended) if (each.status === 'rejected') throw each.reason;
     },
   };

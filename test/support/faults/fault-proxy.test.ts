@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openLocalDatabase } from '../../../infra/local/dynamodb/open-database.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import { openLocalDatabase } from '../../../infra/local/seed.ts';
 import { startTestDatabase, type TestDatabase } from '../emulators/database.ts';
 import { FAULTS, type Fault, type FaultProxy, type FaultProxyOptions, startFaultProxy } from './fault-proxy.ts';
 import { CLIENTS, type Outcome, sendInProcess } from './send-in-process.ts';

@@ -1,7 +1,7 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { openLocalDatabase } from '../../../infra/local/dynamodb/open-database.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import { openLocalDatabase } from '../../../infra/local/seed.ts';
 import type { UpdateInput } from '../../../shared/database/database.ts';
 import { startTestDatabase, type TestDatabase } from '../emulators/database.ts';
 import { FAULTS, type FaultProxy, type FaultProxyOptions, startFaultProxy } from './fault-proxy.ts';

@@ -19,7 +19,7 @@ const SECONDS_A_MINUTE = 60;
 let emulator: TestDatabase;
 let updates = 0;
 beforeAll(async () => {
-  emulator = await startTestDatabase({ hasStreams: false });
+  emulator = await startTestDatabase();
 });
 afterAll(() => emulator.close());
 

@@ -44,7 +44,7 @@ let fails: 'put' | 'delete' | undefined;
 let whenSecretIsDeleted: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
-  emulator = await startTestDatabase({ hasStreams: false });
+  emulator = await startTestDatabase();
   stores = accountStores(emulator);
   admin = await storeUser(stores, { role: 'admin', organization: null, nowMs: NOW_MS });
 });

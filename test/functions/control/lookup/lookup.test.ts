@@ -52,7 +52,7 @@ let owner: Actor;
 let member: Actor;
 let stranger: Actor;
 beforeAll(async () => {
-  emulator = await startTestDatabase({ hasStreams: false });
+  emulator = await startTestDatabase();
   stores = accountStores(emulator);
   deps = dependenciesOf(emulator, await emulator.as('control'));
   admin = await storeUser(stores, { role: 'admin', organization: null });

@@ -58,7 +58,7 @@ const dependenciesOf = (emulator: TestDatabase, database: Database): SummaryDepe
 
 /** Summaries over the emulator with the permissions of `control`, and the stores that fill it. */
 export const startSummaryWorld = async () => {
-  const emulator = await startTestDatabase({ hasStreams: false });
+  const emulator = await startTestDatabase();
   const calls = { count: 0 };
   let failing: string | undefined;
   const deps = dependenciesOf(

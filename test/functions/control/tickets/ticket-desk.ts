@@ -45,7 +45,7 @@ export interface Reply {
 
 /** The routes of tickets over the emulator, with organizations and users. */
 export const startTicketDesk = async (promise: object = {}) => {
-  const emulator = await startTestDatabase({ hasStreams: false });
+  const emulator = await startTestDatabase();
   const { database, tables } = emulator;
   const bucket = await startTicketBucket();
   const stores = accountStores(emulator);

@@ -23,7 +23,7 @@ const TOKENS = 100;
 let db: TestDatabase;
 let permitted: Database;
 beforeAll(async () => {
-  db = await startTestDatabase({ hasStreams: false });
+  db = await startTestDatabase();
   permitted = await db.as('deployments');
 });
 afterAll(() => db.close());

@@ -55,7 +55,7 @@ let managed: ManagedDeployments;
 let economics: EconomicsDependencies;
 let admin: Actor;
 beforeAll(async () => {
-  database = await startTestDatabase({ hasStreams: false });
+  database = await startTestDatabase();
   managed = await manageDeployments(database);
   const { deps: stores } = usageStores(database);
   const catalogue = { ...managed.catalogue, prices: async () => CHARGES, costs: async () => new Map([['ml.g5.xlarge', COSTS]]) };

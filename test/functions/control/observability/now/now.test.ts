@@ -15,7 +15,7 @@ let stores: ReturnType<typeof usageStores>;
 let deps: Parameters<typeof now>[0];
 let admin: Actor;
 beforeAll(async () => {
-  emulator = await startTestDatabase({ hasStreams: false });
+  emulator = await startTestDatabase();
   stores = usageStores(emulator);
   const reading = usageStores(emulator, await emulator.as('control'));
   deps = { ...reading.deps, ...reading.stores };

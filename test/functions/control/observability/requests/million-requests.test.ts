@@ -1,7 +1,7 @@
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_READ } from '../../../../../functions/control/observability/requests/list-requests.ts';
-import { openLocalDatabase } from '../../../../../infra/local/seed.ts';
+import { openLocalDatabase } from '../../../../../infra/local/dynamodb/open-database.ts';
 import type { Database, PutInput } from '../../../../../shared/database/database.ts';
 import { newRequestId } from '../../../../../shared/ids/request-id.ts';
 import type { RequestRow } from '../../../../../shared/observability/request-row.ts';

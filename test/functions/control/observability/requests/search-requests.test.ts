@@ -17,7 +17,7 @@ let organization: string;
 let owner: Actor;
 let rows: RequestRow[];
 beforeAll(async () => {
-  database = await startTestDatabase({ hasStreams: false });
+  database = await startTestDatabase();
   searches = requestSearches(database);
   admin = await searches.actor('admin', null);
   organization = await searches.newOrganization(admin);

@@ -33,7 +33,7 @@ const ONE_ITEM = NewApiKey.parse({ name: 'a key', limits: { concurrency: 10 } })
 let database: TestDatabase;
 let deps: AllDependencies;
 beforeAll(async () => {
-  database = await startTestDatabase({ hasStreams: false });
+  database = await startTestDatabase();
   const { Keys, Usage, Accounts, Deployments } = database.tables as Record<string, string>;
   deps = {
     ...accountStores(database),

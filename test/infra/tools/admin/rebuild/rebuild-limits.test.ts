@@ -43,7 +43,7 @@ let stores: ReturnType<typeof accountStores>;
 let admin: Actor;
 let owner: Actor;
 beforeAll(async () => {
-  database = await startTestDatabase({ hasStreams: false });
+  database = await startTestDatabase();
   const { Keys, Usage, Accounts, Deployments } = database.tables as Record<string, string>;
   stores = accountStores(database);
   deps = {
