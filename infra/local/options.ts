@@ -17,6 +17,7 @@ export const USAGE = `npm start -- [options]
   --batch-window-ms N  maximum batching window of streams, by which usage totals are delayed (default as deployed)
   --queue-delay-ms N   maximum delay of queues, and so the time between two looks at a deployment (default as deployed)
   --schedule-ms N      maximum period of schedules (default as deployed)
+  --late-functions     start each function at its first invocation, as Lambda does; the run is ready sooner
   --no-streams         without the tables' streams: nothing makes totals or delivers notifications. For more than some 20,000 requests, from
                        which on the emulator takes longer and longer for a write to a table with a stream
   --state DIR          folder of the database, logs and local.json (default .sluice)
@@ -40,6 +41,7 @@ const Flags = z.strictObject({
   'batch-window-ms': count(0, 300_000).optional(),
   'queue-delay-ms': count(0, 900_000).optional(),
   'schedule-ms': count(MIN_SCHEDULE_MS, 86_400_000).optional(),
+  'late-functions': z.boolean(),
   'no-streams': z.boolean(),
   state: z.string().min(1),
   'second-release': z.string().min(1).optional(),
@@ -69,6 +71,7 @@ export const readFlags = (parameters: readonly string[]): Flags => {
       'batch-window-ms': { type: 'string' },
       'queue-delay-ms': { type: 'string' },
       'schedule-ms': { type: 'string' },
+      'late-functions': { type: 'boolean', default: false },
       'no-streams': { type: 'boolean', default: false },
       state: { type: 'string', default: '.sluice' },
       'second-release': { type: 'string' },

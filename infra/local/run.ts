@@ -76,6 +76,8 @@ export interface LocalOptions {
   queueDelayMs?: number | undefined;
   /** Caps the template's periods of schedules. */
   scheduleMs?: number | undefined;
+  /** Starts each function at its first invocation. Default: only those for which no caller of a host waits. */
+  lateFunctions?: boolean | undefined;
   /** false: the tables have no streams, and the functions that read them are not called. Default: true. */
   hasStreams?: boolean | undefined;
   /** Denies the AWS calls that a function's role does not allow, and logs the permissions that are used. */
@@ -214,11 +216,11 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const report = createUseLog(options.stateDir);
   const { secondReleaseDir } = options;
   const others = secondReleaseDir === undefined ? undefined : await readOtherRelease(secondReleaseDir, app.functions);
-  const isBackground = createIsBackground(app);
+  const startsLate = options.lateFunctions ? () => true : createIsBackground(app);
   const functions = createFunctionSet({
     ...common,
     functions: app.functions,
-    startsLate: isBackground,
+    startsLate,
     secondRelease: others && { functions: others, picksOther: shares.picksOther },
     environments: options.environments,
     clockOffsetMs: clock.offsetMs,
@@ -234,7 +236,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     progress.during(`Creating ${app.tables.length} tables`, () =>
       createTables(database.url, hasStreams ? app.tables : app.tables.map(withoutStream)),
     ),
-    progress.during(`Starting ${app.functions.filter((fn) => !isBackground(fn)).length} functions`, () => functions.ready),
+    progress.during(`Starting ${app.functions.filter((fn) => !startsLate(fn)).length} functions`, () => functions.ready),
   ]);
   serving.resolve();
   const { batchWindowMs, scheduleMs, stateDir } = options;

@@ -35,6 +35,7 @@ export const serve = async ({ flags, stateDir, stopping, progress }: Serving): P
     batchWindowMs: flags['batch-window-ms'],
     queueDelayMs: flags['queue-delay-ms'],
     scheduleMs: flags['schedule-ms'],
+    lateFunctions: flags['late-functions'],
     hasStreams: !flags['no-streams'],
     checkPermissions: flags['check-permissions'],
     secondReleaseDir: flags['second-release'],

@@ -145,6 +145,17 @@ describe('a local run', () => {
     expect(await run.invoke('buffered', { action: 'environment' })).not.toHaveProperty('OTHER_HOST_URL');
   });
 
+  test('starts each function at its first invocation, if that is wanted', async () => {
+    const late = await startLocal({ ...options, lateFunctions: true, stateDir: path.join(folder.path, 'late-state') });
+    try {
+      expect(Object.values(late.pids().functions).flat()).toEqual([]);
+      const pid = await late.invoke('buffered', { action: 'pid' });
+      expect(Object.values(late.pids().functions).flat()).toEqual([pid]);
+    } finally {
+      await late.close();
+    }
+  });
+
   test('holds early requests until it has started, and then serves them', async () => {
     const port = await freePort(PORTS_OF_A_RUN);
     const starting = startLocal({ ...options, port, stateDir: path.join(folder.path, 'early') });

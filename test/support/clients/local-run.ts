@@ -92,6 +92,8 @@ const launch = ({ flags, durable, state }: Launch): ChildProcess =>
       assemblyDir(),
       // Runs with several environments are for races under load, which a check of each call would slow down.
       ...(isChecked() && !flags.includes('--environments') ? ['--check-permissions'] : []),
+      // Most suites use few functions. Several environments are for races, which the start of a process would decide.
+      ...(flags.includes('--environments') ? [] : ['--late-functions']),
       ...(durable ? [] : ['--ephemeral']),
       ...flags,
     ],
