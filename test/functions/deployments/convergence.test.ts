@@ -4,7 +4,7 @@ import { sized } from '../../support/sized.ts';
 import { liveMany } from './lives.ts';
 
 // The lives of rollout-convergence.test.ts have everything that happens in these.
-const RUNS = Number(process.env.RUNS ?? sized(50, 1_000));
+const RUNS = Number(process.env.RUNS ?? sized(25, 1_000));
 
 let database: TestDatabase;
 beforeAll(async () => {

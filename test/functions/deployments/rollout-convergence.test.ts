@@ -3,7 +3,7 @@ import { startTestDatabase, type TestDatabase } from '../../support/emulators/da
 import { sized } from '../../support/sized.ts';
 import { liveMany } from './lives.ts';
 
-const RUNS = Number(process.env.RUNS ?? sized(100, 1_000));
+const RUNS = Number(process.env.RUNS ?? sized(60, 1_000));
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -32,8 +32,9 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-// A life takes a second or two.
-const LIVES = sized(8, 1_000);
+// A life takes a second or two. These few correct closed months, and days of void invoices.
+const LIVES = sized(5, 1_000);
+const SEED = sized<number | undefined>(1, undefined);
 
 const Killed: fc.Arbitrary<Kill> = fc.option(fc.record({ write: fc.nat(12), when: fc.constantFrom('before' as const, 'after' as const) }), {
   nil: undefined,
@@ -180,7 +181,7 @@ test(
         await life.end();
         await check(life);
       }),
-      { numRuns: LIVES, endOnFailure: true },
+      { numRuns: LIVES, ...(SEED !== undefined && { seed: SEED }), endOnFailure: true },
     );
   },
   sized(240_000, 7_200_000),

@@ -260,11 +260,12 @@ describe('the advice of a simulated month', () => {
     },
   };
 
-  test.each([
+  type Choice = readonly [Name, keyof typeof bodies];
+  const ofOffice: readonly Choice[] = [
     ['office', 'its suggestion'],
     ['office', 'proposed windows'],
-    ['windows', 'its suggestion'],
-  ] as const)(
+  ];
+  test.each(sized(ofOffice, [...ofOffice, ['windows', 'its suggestion']]))(
     'brings what it says, if the month of %s is lived again with %s',
     async (name, choice) => {
       const advice = await adviceOf(name);
