@@ -8,7 +8,7 @@ import { killProcess, settleCrashes } from '../../support/faults/settle-crashes.
 import { type Caller, createEveryKindOfKey } from '../../support/fixtures/every-kind-of-key.ts';
 import { sized } from '../../support/sized.ts';
 
-const KILLS = sized(40, 300);
+const KILLS = sized(20, 300);
 // Most kills end a process before it has replied.
 const LEAST_CUTS = sized(2, 20);
 const CALLERS = 14;
