@@ -20,7 +20,7 @@ let support: SignedIn;
 let ticket: string;
 
 beforeAll(async () => {
-  run = await startTestRun('--batch-window-ms', '300', '--queue-delay-ms', '300', '--schedule-ms', '1000');
+  run = await startTestRun('--batch-window-ms', '1000', '--queue-delay-ms', '300', '--schedule-ms', '4000');
   control = controlOf(run);
   ({ id: organization } = await control.createOrganization());
   owner = await control.createUser({ role: 'owner', organization });
