@@ -8,7 +8,7 @@ import { sized } from '../../support/sized.ts';
 
 const ENVIRONMENTS = ReservedConcurrency.parse({})['machine-sign-in'];
 const ORGANIZATIONS = sized(1, 5);
-const JOBS_OF_ORGANIZATION = 200;
+const JOBS_OF_ORGANIZATION = sized(140, 200);
 const JOBS_AT_ONCE = sized(50, 100);
 // Of one service account in a minute.
 const MAX_SIGN_INS = 120;
