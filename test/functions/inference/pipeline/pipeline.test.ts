@@ -2,13 +2,16 @@ import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ReplyBody } from '../../../../functions/inference/pipeline/reply-body.ts';
 import { settleQueued } from '../../../../functions/metering/settle-queued.ts';
+import { payloadPart } from '../../../../infra/local/sagemaker/frames.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
+import { createInvoke } from '../../../../shared/upstream/invoke.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { type QueuedSettlement, readMessage, toMessage } from '../../../../shared/usage/settlement-queue.ts';
+import { startFakeAws } from '../../../support/emulators/fake-aws.ts';
 import { openReply } from '../../../support/emulators/open-reply.ts';
 import {
   answers,
@@ -334,5 +337,61 @@ describe('numbers in JSON Schemas and arguments', () => {
     const { call: post } = await pipeline.setUp(answers);
     const tools = [{ type: 'function', function: { name: 'look', parameters: written('1.0') } }];
     await expect(post({ tools })).rejects.toMatchObject({ status: 400, param: 'tools[0].function.parameters' });
+  });
+});
+
+describe('a stream whose model is silent', () => {
+  const IDLE_SECONDS = 120;
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  /** Counts the callbacks of all timers that are started from now on. */
+  const countCallbacks = (): (() => number) => {
+    let callbacks = 0;
+    for (const name of ['setTimeout', 'setInterval', 'setImmediate'] as const) {
+      const start = globalThis[name] as (callback: () => void, ...rest: unknown[]) => unknown;
+      const counted = (callback: () => void, ...rest: unknown[]): unknown =>
+        start(
+          () => {
+            callbacks += 1;
+            callback();
+          },
+          ...rest,
+        );
+      Object.assign(globalThis, { [name]: counted });
+    }
+    return () => callbacks;
+  };
+
+  test('wakes its function less than once a second', async () => {
+    const sagemaker = await startFakeAws();
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: sagemaker.url,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'AKID',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+    });
+    sagemaker.answers((response) => {
+      response.write(payloadPart(Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n')));
+    });
+    const { call } = await pipeline.setUp(createInvoke());
+    // Node's own modules keep their timers, so that connections work.
+    jest.useFakeTimers({ doNotFake: ['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'], advanceTimers: true });
+    const callbacks = countCallbacks();
+    {
+      const reply = await call({ stream: true });
+      await using open = openReply(reply.body as ReplyBody);
+      const parts = open.stream.setEncoding('utf8')[Symbol.asyncIterator]();
+      let written = '';
+      while (!written.includes('Hello')) written += (await parts.next()).value;
+      const before = callbacks();
+      await jest.advanceTimersByTimeAsync(IDLE_SECONDS * 1_000);
+      const wakeUps = callbacks() - before;
+      // Comments keep the connection open. Without one, the count would count nothing.
+      expect(wakeUps).toBeGreaterThan(0);
+      expect(wakeUps).toBeLessThan(IDLE_SECONDS);
+    }
+    await sagemaker.close();
   });
 });
