@@ -2,7 +2,7 @@ import { apiUrl } from './address.ts';
 import { ApiFailure, failureOf } from './api-failure.ts';
 import { fetchReply, jsonOf } from './fetch-reply.ts';
 import { proveIdentity } from './proof.ts';
-import type { CallOptions, ReplyBody, RouteName } from './routes.ts';
+import type { CallOptions, ReplyBody, RouteName, TrialBody } from './routes.ts';
 import { accessToken, refresh } from './session.ts';
 
 type AnyOptions = {
@@ -74,6 +74,15 @@ const reply = async (name: string, options: AnyOptions): Promise<Response> => {
  */
 export const request = async <Name extends RouteName>(name: Name, options: CallOptions<Name>): Promise<ReplyBody<Name>> =>
   (await jsonOf(await reply(name, options as AnyOptions))) as ReplyBody<Name>;
+
+/** The routes that can be asked what a request would do. */
+type TrialName = { [Name in RouteName]: TrialBody<Name> extends undefined ? never : Name }[RouteName];
+
+/** Asks a route what a request would do, which changes nothing. @returns the reply to `validate_only` @throws ApiFailure */
+export const requestTrial = async <Name extends TrialName>(name: Name, options: CallOptions<Name>): Promise<TrialBody<Name>> => {
+  const { body, ...others } = options as AnyOptions;
+  return (await jsonOf(await reply(name, { ...others, body: { ...(body as object), validate_only: true } }))) as TrialBody<Name>;
+};
 
 /** The whole reply of a route, for its text and its headers. @throws ApiFailure */
 export const requestReply = <Name extends RouteName>(name: Name, options: CallOptions<Name>): Promise<Response> =>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { ApiFailure } from '../../client/api-failure.ts';
-import { request } from '../../client/request.ts';
+import { requestTrial } from '../../client/request.ts';
 import type { ReplyBody } from '../../client/routes.ts';
 import { waitBefore } from './call-pace.ts';
 import type { NewDeployment } from './deployment-draft.ts';
@@ -34,9 +34,7 @@ const whenVisible = (run: () => void): (() => void) => {
 
 const judge = async (body: NewDeployment, signal: AbortSignal): Promise<Judged> => {
   try {
-    // With `validate_only`, the reply is the estimate alone.
-    const reply: unknown = await request('POST /v1/deployments', { body: { ...body, validate_only: true }, signal });
-    return { body, estimate: reply as Estimate };
+    return { body, estimate: await requestTrial('POST /v1/deployments', { body, signal }) };
   } catch (failure) {
     return { body, failure: failure as ApiFailure };
   }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { readAgain } from '../../client/queries.ts';
-import { request } from '../../client/request.ts';
+import { request, requestTrial } from '../../client/request.ts';
 import type { TrialBody } from '../../client/routes.ts';
 import { CheckField, TextField } from '../../design/controls/fields.tsx';
 import { Count, Money } from '../../design/data/values.tsx';
@@ -94,11 +94,7 @@ export const StartBenchmark = ({ deployment: { id, price_per_hour }, onClose }: 
       canSubmit={canStart(draft)}
       onCancel={onClose}
       onSubmit={async () => {
-        const trial: unknown = await request('POST /v1/deployments/{id}/benchmark', {
-          parameters: { id },
-          body: { ...body, validate_only: true },
-        });
-        setEstimate(trial as Estimate);
+        setEstimate(await requestTrial('POST /v1/deployments/{id}/benchmark', { parameters: { id }, body }));
       }}
     >
       <p>

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { readAgain } from '../../client/queries.ts';
-import { request } from '../../client/request.ts';
+import { request, requestTrial } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
@@ -72,8 +72,7 @@ export const PriceDialog = ({ model, onClose }: { model: PricedModel; onClose: (
         canSubmit={isCompletePrice(draft)}
         onCancel={onClose}
         onSubmit={async () => {
-          const trial: unknown = await request('POST /v1/prices', { body: { ...body, validate_only: true } });
-          setPreview(trial as PricePreview);
+          setPreview(await requestTrial('POST /v1/prices', { body }));
         }}
       >
         <PriceFields draft={draft} onChange={(changes) => setDraft((was) => ({ ...was, ...changes }))} />
