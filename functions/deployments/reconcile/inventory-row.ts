@@ -31,13 +31,20 @@ export interface AdapterFacts {
   surcharges: readonly Price[];
 }
 
-// Free until a surcharge takes effect. A surcharge that was in force earlier applies from the beginning.
-const adapterPricesOf = ({ id, created_at }: Adapter, surcharges: readonly Price[]): Price[] => {
-  const first = priceAt(surcharges, created_at);
-  const later = surcharges.filter(({ effective_at }) => effective_at > created_at);
-  const freeFrom = first ? Math.max(0, first.effective_at - 1) : created_at;
-  const free = { version: idLike('price', id), effective_at: freeFrom, prompt_nanos: 0, completion_nanos: 0 };
-  return [free, ...(first ? [first] : []), ...later];
+// Of a deployment or an adapter, from its creation.
+const freePrice = ({ id, created_at }: Pick<Adapter, 'id' | 'created_at'>): Price => ({
+  version: idLike('price', id),
+  effective_at: created_at,
+  prompt_nanos: 0,
+  completion_nanos: 0,
+});
+
+// A surcharge that is in force at the creation applies from the beginning. Without one, the tokens are free until the
+// next one takes effect. So each of the prices applies at some time.
+const adapterPricesOf = (adapter: Adapter, surcharges: readonly Price[]): Price[] => {
+  const { created_at } = adapter;
+  const first = priceAt(surcharges, created_at) ?? freePrice(adapter);
+  return [first, ...surcharges.filter(({ effective_at }) => effective_at > created_at)];
 };
 
 /**
@@ -90,7 +97,7 @@ const shadowOf = (installation: string, deployment: Deployment): ModelShadow | u
  * charged.
  */
 export const modelOf = (installation: string, deployment: Deployment): Omit<Model, 'version'> => {
-  const { id, name, created_at, serving, generations } = deployment;
+  const { name, created_at, serving, generations } = deployment;
   const routing = routingOf(installation, deployment);
   const shadow = shadowOf(installation, deployment);
   const dialect = trafficOf(deployment)[0]?.generation.runtime.dialect ?? generations[0]?.runtime.dialect ?? 'vllm';
@@ -104,6 +111,6 @@ export const modelOf = (installation: string, deployment: Deployment): Omit<Mode
     fallbacks: [],
     ...routing,
     ...(routing.deployment && shadow && { deployment: { ...routing.deployment, shadow } }),
-    prices: [{ version: idLike('price', id), effective_at: created_at, prompt_nanos: 0, completion_nanos: 0 }],
+    prices: [freePrice(deployment)],
   };
 };

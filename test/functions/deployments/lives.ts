@@ -78,7 +78,8 @@ const checkAdapters = async (world: World, row: Deployment, added: number, mayFa
     if (!isServed || !['in_service', 'scaled_to_zero'].includes(state)) continue;
     const isLater = ({ effective_at }: Price): boolean => effective_at > adapter.created_at;
     const inForce = world.surcharges.findLast((price) => !isLater(price));
-    expect(model?.prices.slice(1)).toEqual([...(inForce ? [inForce] : []), ...world.surcharges.filter(isLater)]);
+    const free = expect.objectContaining({ effective_at: adapter.created_at, prompt_nanos: 0, completion_nanos: 0 });
+    expect(model?.prices).toEqual([inForce ?? free, ...world.surcharges.filter(isLater)]);
   }
 };
 
