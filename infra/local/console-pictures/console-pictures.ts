@@ -53,6 +53,7 @@ export const PICTURES: readonly ConsolePicture[] = [
     shows: 'research-7b',
   },
   { name: 'invoice', path: ({ invoice }) => `/invoices/${invoice}`, user: 'owner', shows: 'Acme Robotics' },
+  { name: 'service-levels', path: () => '/service-levels?month=2026-10', user: 'owner', shows: 'missed' },
   { name: 'deployment', path: () => '/deployments/new', user: 'owner', shows: 'Name' },
   {
     name: 'when-to-sleep',

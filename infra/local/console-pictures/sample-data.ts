@@ -7,15 +7,18 @@ import type { Login, SampleRun } from './sample-run.ts';
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** When the pictures are taken, and when the sample's first month began. */
+/** When the pictures are taken, and when the sample begins: promises are stated before their month. */
 export const NOW_MS = Date.parse('2026-11-24T15:20:00Z');
-export const START_MS = Date.parse('2026-10-20T08:00:00Z');
+export const START_MS = Date.parse('2026-09-25T08:00:00Z');
+const USE_MS = Date.parse('2026-10-20T08:00:00Z');
 const CLOSING_MS = Date.parse('2026-11-01T01:30:00Z');
 
 const TEMPORARY = 'Temporary-Password-1';
 const PASSWORD = 'A-Password-of-my-own-2';
 const MAX_POLLS = 60;
 const POLL_MS = 1_000;
+
+const PROMISED_MONTH = '2026-10';
 
 // A picture shows its screen.
 const ALIAS = 'assistant';
@@ -68,7 +71,7 @@ const chat = async (sample: SampleRun, key: Key, model: string, words: number, f
 };
 
 // More on workdays.
-const requestsOf = (day: number): number => ([0, 6].includes(new Date(START_MS + day * DAY_MS).getUTCDay()) ? 1 : 3 + (day % 4));
+const requestsOf = (day: number): number => ([0, 6].includes(new Date(USE_MS + day * DAY_MS).getUTCDay()) ? 1 : 3 + (day % 4));
 
 interface Days {
   first: number;
@@ -77,9 +80,9 @@ interface Days {
 
 const sendDays = async (sample: SampleRun, { production, batch }: { production: Key; batch: Key }, { first, end }: Days): Promise<void> => {
   for (let day = first; day < end; day++) {
-    sample.moveTo(START_MS + day * DAY_MS + HOUR_MS);
+    sample.moveTo(USE_MS + day * DAY_MS + HOUR_MS);
     for (let i = 0; i < requestsOf(day); i++) await chat(sample, production, sample.model, 12 + ((day * 7 + i * 5) % 30));
-    if (day % 3 === 0) await chat(sample, batch, REASONING_MODEL, 40);
+    if (day % 3 === 0) await chat(sample, batch, REASONING_MODEL, 40, { stream: true });
   }
 };
 
@@ -106,6 +109,17 @@ const issueInvoice = async ({ run, admin, call, moveTo }: SampleRun, organizatio
   await call('/v1/billing/seller', { login: admin, method: 'PUT', body: seller });
   await call(`/v1/billing/invoices/${id}/issue`, { login: admin, method: 'POST', body: {} });
   return id;
+};
+
+// The reasoning model is too slow for its promise, so that the picture shows what a miss credits.
+const statePromises = async ({ admin, call, model }: SampleRun): Promise<void> => {
+  const availability = { tiers: [{ below: '0.999', credit_percent: 10 }] };
+  const first_token_p95_ms = { tiers: [{ above: 10, credit_percent: 5 }] };
+  for (const figures of [
+    { model, availability },
+    { model: REASONING_MODEL, availability, first_token_p95_ms },
+  ])
+    await call('/v1/service-promises', { login: admin, body: { ...figures, from_month: PROMISED_MONTH } });
 };
 
 // A split of the callers between two models, with the requests of a morning.
@@ -147,6 +161,8 @@ const untilFound = async ({ call }: SampleRun, login: Login, request: string): P
 /** Makes a month of an organization, with names and times that are the same each time. The clock ends at `NOW_MS`. */
 export const makeSampleData = async (sample: SampleRun): Promise<Sample> => {
   const { admin, call, model, moveTo } = sample;
+  await statePromises(sample);
+  moveTo(USE_MS);
   for (const priced of [model, REASONING_MODEL])
     await call('/v1/prices', { login: admin, body: { model: priced, per_million: { prompt: '30', completion: '120' } } });
   await call(`/v1/instance-types/${SAMPLE_TYPE}/prices`, { login: admin, body: { per_hour: '2.88' } });
@@ -161,7 +177,7 @@ export const makeSampleData = async (sample: SampleRun): Promise<Sample> => {
   const batch = await newKey({ name: 'nightly batch', models: [REASONING_MODEL] });
   const member = await invite(sample, owner, { email: 'lin@acme.example', name: 'Lin Ortiz', role: 'member' });
   await invite(sample, owner, { email: 'sam@acme.example', name: 'Sam Kaya', role: 'billing' });
-  const [closing, today] = [CLOSING_MS, NOW_MS].map((ms) => Math.floor((ms - START_MS) / DAY_MS)) as [number, number];
+  const [closing, today] = [CLOSING_MS, NOW_MS].map((ms) => Math.floor((ms - USE_MS) / DAY_MS)) as [number, number];
   await sendDays(sample, { production, batch }, { first: 0, end: closing });
   const invoice = await issueInvoice(sample, organization);
   await sendDays(sample, { production, batch }, { first: closing + 1, end: today });
