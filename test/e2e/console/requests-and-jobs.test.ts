@@ -5,6 +5,7 @@ import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '..
 import type { SignedIn } from '../../support/clients/control.ts';
 import { startTestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
+import { describeJobs } from './jobs/jobs.ts';
 
 let ui: TestConsole;
 let owner: SignedIn;
@@ -59,6 +60,9 @@ beforeAll(async () => {
   await Promise.all([untilFound(ownersRequest), untilFound(membersRequest)]);
 });
 afterAll(() => ui.close());
+
+// In the same suite, because a run of its own takes more time than all of them.
+describeJobs(() => ui);
 
 const shortened = (id: string): string => `req_…${id.slice(-8)}`;
 

@@ -1,14 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { Role } from '../../../../shared/hosts/permissions.ts';
-import { openConsole, type TestConsole } from '../../../support/browser/console-session.ts';
+import type { TestConsole } from '../../../support/browser/console-session.ts';
 import { countEffort } from '../../../support/browser/effort.ts';
 import type { SignedIn } from '../../../support/clients/control.ts';
-import { startTestRun } from '../../../support/clients/local-run.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { newInvoice } from '../../../support/fixtures/invoices.ts';
 import { JOBS, type Job, type JobThings } from './job-list.ts';
@@ -63,9 +62,7 @@ const openTicket = async ({ token }: SignedIn, request: string): Promise<string>
 
 const createKey = ({ token }: SignedIn, name: string) => ui.control.done('POST', '/v1/api-keys', { token, body: { name } });
 
-beforeAll(async () => {
-  // Requests are found, and usage is counted, after the batching window.
-  ui = await openConsole(startTestRun('--batch-window-ms', '200'));
+const prepare = async (): Promise<void> => {
   const { control, run } = ui;
   const { id: organization } = await control.createOrganization();
   const [owner, member, leaver] = await Promise.all([
@@ -92,8 +89,7 @@ beforeAll(async () => {
     ticket: await openTicket(member, failedRequest),
     weights: await prepareDeployment(organization),
   };
-});
-afterAll(() => ui.close());
+};
 
 const rows: string[] = [];
 
@@ -103,20 +99,31 @@ const rowOf = ({ name, role, commands }: Job, { clicks, fields }: { clicks: numb
 const table = (): string =>
   ['| Job | Role | Clicks | Fields | Commands | The commands |', '|---|---|--:|--:|--:|---|', ...rows, ''].join('\n');
 
-describe('a job in the console', () => {
-  test.each(JOBS)('is done from the home screen on: $name', async (job) => {
-    const { page, faults, close } = await ui.open(userOf(job.role), '/', { permissions: ['clipboard-read', 'clipboard-write'] });
-    const effort = await countEffort(page);
-    await job.walk(page, things);
-    rows.push(rowOf(job, await effort()));
-    expect(faults).toEqual([]);
-    await close();
-  });
+/**
+ * The tests of all jobs, in a console whose run counts usage soon.
+ * @param open called before them
+ */
+export const describeJobs = (open: () => TestConsole): void => {
+  describe('a job in the console', () => {
+    beforeAll(async () => {
+      ui = open();
+      await prepare();
+    });
 
-  test('takes as many clicks as the documentation says', () => {
-    process.stderr.write(`\n${table()}`);
-    const [before = ''] = BEFORE_TABLE.exec(readFileSync(PAGE, 'utf8')) ?? [];
-    if (process.env.UPDATE_JOBS) writeFileSync(PAGE, before + table());
-    expect(readFileSync(PAGE, 'utf8')).toBe(before + table());
+    test.each(JOBS)('is done from the home screen on: $name', async (job) => {
+      const { page, faults, close } = await ui.open(userOf(job.role), '/', { permissions: ['clipboard-read', 'clipboard-write'] });
+      const effort = await countEffort(page);
+      await job.walk(page, things);
+      rows.push(rowOf(job, await effort()));
+      expect(faults).toEqual([]);
+      await close();
+    });
+
+    test('takes as many clicks as the documentation says', () => {
+      process.stderr.write(`\n${table()}`);
+      const [before = ''] = BEFORE_TABLE.exec(readFileSync(PAGE, 'utf8')) ?? [];
+      if (process.env.UPDATE_JOBS) writeFileSync(PAGE, before + table());
+      expect(readFileSync(PAGE, 'utf8')).toBe(before + table());
+    });
   });
-});
+};
