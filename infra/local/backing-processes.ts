@@ -1,6 +1,6 @@
 import type { LocalApp } from '../assembly/local-app.ts';
 import { type CognitoOptions, startCognito } from './cognito/emulator.ts';
-import { startComponentContainer, startContainer } from './container.ts';
+import { containerProgram, startComponentContainer, startContainer } from './container.ts';
 import { startDatabase } from './dynamodb/dynoxide.ts';
 import type { ProcessList } from './processes/process-list.ts';
 import type { Progress } from './progress.ts';
@@ -66,7 +66,8 @@ const sharedForeignContainer =
  */
 export const startBackingProcesses = async ({ userPools }: LocalApp, settings: ProcessSettings, started: AsyncDisposableStack) => {
   const { ephemeral, containerUrl, progress } = settings;
-  const container = containerUrl === undefined ? startContainer(settings) : undefined;
+  const own = containerUrl === undefined ? { ...settings, program: await containerProgram() } : undefined;
+  const container = own && startContainer(own);
   started.defer(() => container?.close());
   const startingDatabase = startDatabase(settings);
   started.defer(async () => (await startingDatabase.catch(() => undefined))?.close());
@@ -80,5 +81,5 @@ export const startBackingProcesses = async ({ userPools }: LocalApp, settings: P
   const target = containerReady
     ? { url: `http://127.0.0.1:${containerReady.port}`, path: '/invocations' }
     : foreignTarget(containerUrl ?? '');
-  return { database, cognito, container, target, startContainer: container ? ownContainers(settings) : sharedForeignContainer(target) };
+  return { database, cognito, container, target, startContainer: own ? ownContainers(own) : sharedForeignContainer(target) };
 };

@@ -1,12 +1,13 @@
 import { fork } from 'node:child_process';
 import path from 'node:path';
 import * as z from 'zod';
+import { bundledProgram } from './processes/bundled-program.ts';
 import { compileCache } from './processes/compile-cache.ts';
 import { withLogFile } from './processes/log-file.ts';
 import type { ProcessList } from './processes/process-list.ts';
 import { type Supervised, supervise } from './processes/supervise.ts';
 
-const PROGRAM = path.join(import.meta.dirname, './model-server/main.ts');
+const MAIN = path.join(import.meta.dirname, './model-server/main.ts');
 
 /** Name of our own model and of the endpoint that serves it. */
 export const LOCAL_MODEL = 'sluice-tiny';
@@ -28,6 +29,8 @@ export const poolingComponent = (model: string): string => `${model}-1`;
 const CONTEXT_WINDOW_TOKENS = 8_192;
 
 interface ContainerOptions {
+  /** From `containerProgram`. */
+  program: string;
   tokenDelayMs: number;
   logFolder: string;
   processes: ProcessList;
@@ -37,6 +40,9 @@ interface ContainerOptions {
 
 const Ready = z.object({ port: z.int() });
 type Container = Supervised<z.infer<typeof Ready>>;
+
+/** The program of our own containers. */
+export const containerProgram = (): Promise<string> => bundledProgram(MAIN);
 
 /** Starts our own model container. If it exits, it restarts on the same port so that its endpoint stays valid. */
 export const startContainer = (options: ContainerOptions): Container =>
@@ -74,7 +80,7 @@ const startNamed = (options: ContainerOptions, log: string, models: Record<strin
       };
       const parameters = [...Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]), ...flags];
       return withLogFile(options.logFolder, log, (logFile) =>
-        fork(PROGRAM, parameters, {
+        fork(options.program, parameters, {
           execArgv: [],
           detached: true,
           env: { ...process.env, ...compileCache },

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { UserPool } from '../../assembly/local-app.ts';
 import { createMailbox } from '../mail/mailbox.ts';
+import { bundledProgram } from '../processes/bundled-program.ts';
+import { compileCache } from '../processes/compile-cache.ts';
 import { freePort } from '../processes/free-port.ts';
 import { withLogFile } from '../processes/log-file.ts';
 import type { ProcessList } from '../processes/process-list.ts';
@@ -14,6 +15,8 @@ import { writeDataFolder } from './data-folder.ts';
 import { startFront } from './front.ts';
 import { openRefreshTokens } from './refresh-tokens.ts';
 import type { RuleContext } from './rule.ts';
+
+const MAIN = path.join(import.meta.dirname, 'server-process.ts');
 
 /** The Cognito emulator and its process. */
 export interface Cognito {
@@ -53,12 +56,12 @@ export const startCognito = async (options: CognitoOptions): Promise<Cognito> =>
   await writeDataFolder(folder, pools);
   const refreshTokens = openRefreshTokens(folder, tokenTime);
   started.defer(refreshTokens.close);
-  const port = await freePort();
+  const [program, port] = await Promise.all([bundledProgram(MAIN), freePort()]);
   const backendUrl = `http://127.0.0.1:${port}`;
   const server = supervise<string>({
     ...options,
     name: 'cognito-local',
-    start: () => withLogFile(logFolder, 'cognito', (logFile) => spawnServer(folder, port, logFile)),
+    start: () => withLogFile(logFolder, 'cognito', (logFile) => spawnServer(program, folder, port, logFile)),
     async whenReady(child) {
       await untilConnectable('cognito-local', child, port);
       return backendUrl;
@@ -72,10 +75,10 @@ export const startCognito = async (options: CognitoOptions): Promise<Cognito> =>
   return { url: front.url, pid: server.pid, close: () => running.disposeAsync() };
 };
 
-const spawnServer = (folder: string, port: number, logFile: number): ChildProcess =>
-  spawn(process.execPath, [createRequire(import.meta.url).resolve('cognito-local/lib/bin/start.js')], {
+const spawnServer = (program: string, folder: string, port: number, logFile: number): ChildProcess =>
+  spawn(process.execPath, [program], {
     cwd: folder,
     detached: true,
-    env: { HOST: '127.0.0.1', PORT: String(port), AWS_SDK_JS_SUPPRESS_MAINTENANCE_MODE_MESSAGE: '1' },
+    env: { ...compileCache, HOST: '127.0.0.1', PORT: String(port), AWS_SDK_JS_SUPPRESS_MAINTENANCE_MODE_MESSAGE: '1' },
     stdio: ['ignore', logFile, logFile],
   });

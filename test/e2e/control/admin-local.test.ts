@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { bundledProgram } from '../../../infra/local/processes/bundled-program.ts';
 import { compileCache } from '../../../infra/local/processes/compile-cache.ts';
 import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 
@@ -16,7 +17,10 @@ afterAll(() => walk.close());
 // Without any environment variable of AWS or of a table.
 const admin = async (cwd: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> => {
   try {
-    return await promisify(execFile)(process.execPath, [MAIN, ...args], { cwd, env: { ...compileCache, PATH: process.env.PATH } });
+    return await promisify(execFile)(process.execPath, [await bundledProgram(MAIN), ...args], {
+      cwd,
+      env: { ...compileCache, PATH: process.env.PATH },
+    });
   } catch (error) {
     return error as { stdout: string; stderr: string };
   }

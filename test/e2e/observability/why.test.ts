@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { bundledProgram } from '../../../infra/local/processes/bundled-program.ts';
 import { compileCache } from '../../../infra/local/processes/compile-cache.ts';
 import { type Control, controlOf } from '../../support/clients/control.ts';
 import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
@@ -39,7 +40,7 @@ const why = async (subject: string): Promise<string> => {
     MODELS_TABLE: run.tables.Models,
     USAGE_TABLE: run.tables.Usage,
   };
-  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'why', subject], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, [await bundledProgram(MAIN), 'why', subject], { env });
   return stdout;
 };
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { InvokeEndpointCommand, SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { containerProgram } from '../../../infra/local/container.ts';
 import { type LocalRun, startLocal } from '../../../infra/local/run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -23,10 +24,12 @@ const changes = {
 };
 const folder = temporaryFolder();
 let run: LocalRun;
+let program: string;
 let sagemaker: SageMakerClient;
 let runtime: SageMakerRuntimeClient;
 
 beforeAll(async () => {
+  program = await containerProgram();
   const assemblyDir = path.join(folder.path, 'cdk.out');
   await writeAssembly(assemblyDir, { ...fixtureStacks, 'test-changes': changes });
   run = await startLocal({
@@ -62,9 +65,7 @@ const servedNames = (): string[] =>
       try {
         const isChild = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(process.pid);
         const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-        return isChild && words.some((word) => word.endsWith('infra/local/model-server/main.ts'))
-          ? [words[words.indexOf('--model') + 1] ?? '']
-          : [];
+        return isChild && words.includes(program) ? [words[words.indexOf('--model') + 1] ?? ''] : [];
       } catch {
         // It has just exited.
         return [];

@@ -8,6 +8,7 @@ import { isAlive } from '../../../infra/assembly/is-alive.ts';
 import { openLocalDatabase } from '../../../infra/local/dynamodb/open-database.ts';
 import { type LocalFacts, readFacts } from '../../../infra/local/local-facts.ts';
 import { forgetUses, readUses } from '../../../infra/local/permissions/permission-log.ts';
+import { bundledProgram } from '../../../infra/local/processes/bundled-program.ts';
 import { shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { shardIds } from '../../../shared/admission/item/shards.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
@@ -55,7 +56,7 @@ const findShared = async (prefix: string): Promise<{ state: string; child?: Chil
     const facts = await readFacts(state);
     if (facts && isAlive(facts.pids.runner)) return { state };
     if (facts) continue;
-    const child = launch({ flags: [], durable: false, state });
+    const child = await launch({ flags: [], durable: false, state });
     await untilReady(child);
     child.stdout?.destroy();
     child.stderr?.destroy();
@@ -76,11 +77,11 @@ interface Launch {
   state: string;
 }
 
-const launch = ({ flags, durable, state }: Launch): ChildProcess =>
+const launch = async ({ flags, durable, state }: Launch): Promise<ChildProcess> =>
   spawn(
     process.execPath,
     [
-      START,
+      await bundledProgram(START),
       '--port',
       '0',
       '--quiet',
@@ -109,7 +110,7 @@ const startRun = async ({
   durable = false,
   state = mkdtempSync(path.join(tmpdir(), 'sluice-run-')),
 }: Partial<Launch> & Pick<Launch, 'flags'>) => {
-  const child = launch({ flags, durable, state });
+  const child = await launch({ flags, durable, state });
   const output = await untilReady(child);
   const end = async (): Promise<number | null> => {
     const code = await stop(child);

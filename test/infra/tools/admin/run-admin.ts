@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { bundledProgram } from '../../../../infra/local/processes/bundled-program.ts';
 import { compileCache } from '../../../../infra/local/processes/compile-cache.ts';
 import type { TestDatabase } from '../../../support/emulators/database.ts';
+
+const MAIN = path.join(import.meta.dirname, '../../../../infra/tools/admin/main.ts');
 
 /** Runs `npm run admin` on the test's tables, with more environment variables. */
 export const runAdmin = async (
@@ -31,7 +34,7 @@ export const runAdmin = async (
   try {
     return {
       code: 0,
-      ...(await promisify(execFile)(process.execPath, [path.join(import.meta.dirname, '../../../../infra/tools/admin/main.ts'), ...args], {
+      ...(await promisify(execFile)(process.execPath, [await bundledProgram(MAIN), ...args], {
         env,
       })),
     };
