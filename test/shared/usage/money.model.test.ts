@@ -126,6 +126,42 @@ test.each([
   );
 });
 
+const directedRequest = (key: number, fields: { tokens?: number; holdNanos?: bigint } = {}): Operation => ({
+  kind: 'request',
+  caller: 0,
+  key,
+  user: 0,
+  tokens: 1,
+  holdNanos: 0n,
+  crash: undefined,
+  ...fields,
+});
+const directedSettle: Operation = { kind: 'settle', which: 0, tokens: 50, share: 100, times: 2, crash: undefined };
+// Of 7 requests at the same time; the other ones can go to either shard.
+const IN_FLIGHT = 6;
+const MORE = 12;
+const directedSplit: Operation[] = [
+  ...Array.from({ length: IN_FLIGHT }, (_, i) => directedRequest(i % 2)),
+  { kind: 'split', crash: undefined },
+  ...Array.from({ length: MORE }, (_, i) => directedRequest(i % 2)),
+];
+
+// Random operations rarely come in these orders.
+test.each<{ name: string; shards: number; directed: readonly (Operation | Overtaking)[] }>([
+  {
+    name: 'a settlement after a sweep that crashed as soon as it had written the event',
+    shards: 1,
+    directed: [{ kind: 'grant' }, directedRequest(0, { tokens: 100, holdNanos: 300n }), { kind: 'overtake', which: 0 }, directedSettle],
+  },
+  { name: 'a split while almost as many requests are in flight as may be', shards: 2, directed: directedSplit },
+])('$name matches the reference model', async ({ directed, shards }) => {
+  const world = await createWorld(false);
+  for (const next of directed) await world[next.kind](next as never);
+  expect(await world.shards()).toBe(shards);
+  await world.sweep({ afterMs: MAX_IN_FLIGHT_MS + MINUTE_MS });
+  await world.check();
+});
+
 // `hasChain`: the first key has limits for each end user, and the first two keys are in a project with budgets.
 const createWorld = async (hasChain: boolean) => {
   const { limiters, usage } = database;
@@ -269,6 +305,14 @@ const createWorld = async (hasChain: boolean) => {
       if (!hasEntry(await limiters.whole(id), one.id)) reference.end(one.id, one.admittedAtMs, now, used);
   };
 
+  /** Writes the event of a request as a sweep does, which then crashes. */
+  const overtake = async ({ which }: Overtaking): Promise<void> => {
+    const { id, admission } = sent[which] as Sent;
+    if (!admission) throw new Error('The request was not admitted.');
+    await usage.putIfAbsent(eventOf(admission, { tokens: 0, costNanos: 0n }), admission.shards);
+    events.set(id, 0n);
+  };
+
   const sweepAll = async ({ afterMs }: { afterMs: number }): Promise<void> => {
     now += afterMs;
     for (let run = 0; run < 2; run++)
@@ -331,24 +375,30 @@ const createWorld = async (hasChain: boolean) => {
 
   /** Splits the next shard, while the parts are not too small for any request. */
   const split = async ({ crash: crashPoint }: { crash?: CrashPoint | undefined }): Promise<void> => {
-    const shards = shardsOf((await limiters.get(org)) as LimiterItem);
-    const [next] = shards < MAX_SHARDS ? nextToSplit(shards, 1) : [];
+    const before = await shards();
+    const [next] = before < MAX_SHARDS ? nextToSplit(before, 1) : [];
     const parent = next === undefined ? undefined : await limiters.get(shardId(org, next));
-    const plan = parent && planSplit(parent, shardId(org, shards), now);
+    const plan = parent && planSplit(parent, shardId(org, before), now);
     if (!plan) return;
     const { store, hasCrashed } = crashingStores(limiters, usage, crashPoint && { ...crashPoint, write: 'split' });
     try {
-      expect(await store.split(org, [plan], shards)).toBe(true);
+      expect(await store.split(org, [plan], before)).toBe(true);
     } catch (error) {
       if (!hasCrashed()) throw error;
     }
-    isSplit = shardsOf((await limiters.get(org)) as LimiterItem) > 1;
+    isSplit = (await shards()) > 1;
   };
+
+  const shards = async (): Promise<number> => shardsOf((await limiters.get(org)) as LimiterItem);
 
   const wait = async ({ ms }: { ms: number }): Promise<void> => {
     now += ms;
   };
-  return { request: sendRequest, settle: settleOne, sweep: sweepAll, grant, wait, split, check };
+  return { request: sendRequest, settle: settleOne, sweep: sweepAll, grant, wait, split, shards, overtake, check };
 };
 
 type Operation = typeof splitting extends fc.Arbitrary<infer Value> ? Value : never;
+interface Overtaking {
+  kind: 'overtake';
+  which: number;
+}
