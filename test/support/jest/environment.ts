@@ -6,6 +6,12 @@ interface Settings {
   projectConfig: ConstructorParameters<typeof ModernFakeTimers>[0]['config'];
 }
 
+interface TestEvent {
+  name: string;
+  testName?: string;
+  fn?: unknown;
+}
+
 // The first element of Jest's message to a worker that nothing is left to do.
 const END = 2;
 
@@ -33,6 +39,18 @@ export default class ProcessEnvironment {
 
   getVmContext(): null {
     return null;
+  }
+
+  /**
+   * Jest passes a function that has more parameters than its row of `test.each` has values a callback, and waits for it
+   * to be called.
+   * @throws Error for such a test or hook, as soon as it is defined
+   */
+  handleTestEvent({ name, testName, fn }: TestEvent): void {
+    if (!['add_test', 'add_hook'].includes(name) || typeof fn !== 'function' || fn.length === 0) return;
+    throw new Error(
+      `${testName ? `The test '${testName}'` : 'A hook'} would wait for a callback. Give its function no more parameters than its row of test.each has values.`,
+    );
   }
 
   exportConditions(): string[] {

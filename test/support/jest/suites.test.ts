@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import ProcessEnvironment from './environment.ts';
 import { notRun } from './report-not-run.ts';
 import { allSuites, isQuick } from './suites.ts';
 
@@ -46,5 +47,15 @@ describe('a run', () => {
   test('says how to run all suites at full size, unless it did', () => {
     expect(notRun(new Set(suites), suites, false)).toContain('npm run test:full');
     expect(notRun(new Set(suites), suites, true)).toBe('');
+  });
+});
+
+describe('a test or hook whose function has a parameter without a value', () => {
+  const define = (name: string, fn: (...values: never[]) => unknown) =>
+    ProcessEnvironment.prototype.handleTestEvent({ name, testName: 'adds', fn });
+
+  test.each(['add_test', 'add_hook'])('is rejected, because Jest would wait for it to call back: %s', (name) => {
+    expect(() => define(name, (_missing) => undefined)).toThrow('would wait for a callback');
+    expect(() => define(name, () => undefined)).not.toThrow();
   });
 });
