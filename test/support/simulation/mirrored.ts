@@ -12,16 +12,21 @@ const outcomeOf = async (call: Promise<unknown>): Promise<unknown> => {
 };
 
 /**
- * A database whose calls are made on another one, too.
+ * A database whose calls are made on another one, too. Calls wait for each other, so that both have them in one order.
  * @param compare called with the results of both, or their failed conditions
  */
 export const mirrored = (database: Database, other: Database, compare: (one: unknown, other: unknown) => void): Database => {
+  let before: Promise<unknown> = Promise.resolve();
   const both =
     <Input, Result>(name: string, one: (input: Input) => Promise<Result>, two: (input: Input) => Promise<unknown>) =>
-    async (input: Input): Promise<Result> => {
-      const call = one(input);
-      compare({ name, ...((await outcomeOf(call)) as object) }, { name, ...((await outcomeOf(two(input))) as object) });
-      return call;
+    (input: Input): Promise<Result> => {
+      const turn = before.then(async () => {
+        const call = one(input);
+        compare({ name, ...((await outcomeOf(call)) as object) }, { name, ...((await outcomeOf(two(input))) as object) });
+        return call;
+      });
+      before = turn.catch(() => undefined);
+      return turn;
     };
   return {
     get: both('get', database.get, other.get),
