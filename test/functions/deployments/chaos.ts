@@ -360,6 +360,7 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
       each.release();
       await each.done;
       slow.splice(slow.indexOf(each), 1);
+      await benchmarks.look();
     }
   };
 

@@ -230,6 +230,22 @@ const lateBenchmark: Command[] = [
   { kind: 'want', wanted: 'deleted' },
 ];
 
+// The owner stops it and starts it again at once, and a pass finds that it still serves, so its benchmark goes on.
+const briefStop: Command[] = [
+  ...[1, 2, 3].flatMap((): Command[] => [{ kind: 'repeat_message' }, { kind: 'wait', seconds: 5 }]),
+  {
+    kind: 'benchmark',
+    ...{ budgetSeconds: 10_000, maxConcurrency: 1, ttftGoalMs: 350, firstMs: 2_500, apply: false, lateMs: 0, runs: [] },
+  },
+  { kind: 'repeat_message' },
+  { kind: 'wait', seconds: 1 },
+  { kind: 'repeat_message' },
+  { kind: 'want', wanted: 'stopped' },
+  { kind: 'want', wanted: 'running' },
+  { kind: 'schedule', opensInMinutes: 0, minutes: 1, copies: 1 },
+  { kind: 'slow_pass', seconds: 1 },
+];
+
 // Fixed, so that a failure can be repeated; another one finds other lives.
 const SEED = Number(process.env.LIVES_SEED ?? 20_261_123);
 
@@ -240,6 +256,10 @@ export const liveMany = async (database: TestDatabase, runs: number, hasRollouts
     lives++;
     await live(database, commands);
   });
-  await fc.assert(property, { seed: SEED, numRuns: runs, examples: [[lateDeletion], [lateDeletionOfConfig], [lateBenchmark]] });
+  await fc.assert(property, {
+    seed: SEED,
+    numRuns: runs,
+    examples: [[lateDeletion], [lateDeletionOfConfig], [lateBenchmark], [briefStop]],
+  });
   return lives;
 };
