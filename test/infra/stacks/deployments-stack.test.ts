@@ -213,7 +213,7 @@ describe('the role with which deployments run', () => {
 test.each([
   ['serverless', 'Inference', 'inference', ['GetItem', 'UpdateItem']],
   ['ondemand', 'Inference', 'ondemand-inference', ['GetItem', 'UpdateItem']],
-  ['control', 'Control', 'control', ['GetItem', 'BatchGetItem', 'Query', 'PutItem']],
+  ['control', 'Control', 'control', ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'ConditionCheckItem']],
 ] as const)(
   'in the stack %s, %s can invoke the function that manages deployments, and use their table',
   (stack, role, SLUICE_FUNCTION, actions) => {
