@@ -15,7 +15,7 @@ import { createPayloadLogStore } from '../../../shared/payload-log/settings-stor
 import { chatEvent } from '../../bench/cold-start.ts';
 import { type Environment, startEnvironment } from '../../bench/memory/environment.ts';
 import { assemblyDir } from '../../support/assembly/assembly.ts';
-import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 import { residentMiB } from '../../support/resident-memory.ts';
 
@@ -75,7 +75,8 @@ let fn: LambdaFunction;
 let authorization: string;
 let environment: Environment;
 beforeAll(async () => {
-  run = await shareTestRun();
+  // Not shared, because of its models.
+  run = await startTestRun();
   const chat = (await run.models.list(SERVERLESS_POOL)).get(LOCAL_MODEL) as Model;
   const { tokenizer: _, ...model } = chat;
   const sizes = { context_length: 10_000_000, max_output_tokens: 5_000_000, default_output_tokens: 1_000 };
