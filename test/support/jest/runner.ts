@@ -26,6 +26,9 @@ const requireAnew = (file: string): unknown => {
   return require(file);
 };
 
+// Jest's handlers of a suite's events are kept here for the next suite, which would call them as well, and keep them.
+const EVENT_HANDLERS = Symbol.for('EVENT_HANDLERS');
+
 // Streams and other modules of Node call them by the names that would be faked.
 const USED_BY_NODE = ['nextTick', 'queueMicrotask'] as const;
 
@@ -52,6 +55,7 @@ const mocksOf = ({ moduleMocker, fakeTimersModern: timers }: ProcessEnvironment)
 // again, which takes 45 s of CPU for 9,500 of them.
 const run: TestRunner = (globalConfig, config, environment, runtime, testPath) => {
   process.env[SUITE_VARIABLE] = testPath;
+  Reflect.deleteProperty(globalThis, EVENT_HANDLERS);
   const suite = openSuite();
   const native: JestRuntime = Object.assign(Object.create(runtime), {
     requireInternalModule: requireAnew,
