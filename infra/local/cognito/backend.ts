@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { UserPool } from '../../assembly/local-app.ts';
 import { AwsError } from '../http/json-api.ts';
+import { postJson } from '../http/post-json.ts';
 import { internalError, isAwsError } from './errors.ts';
 
 export interface User {
@@ -78,16 +79,12 @@ const toUser = (found: z.infer<typeof FoundUser>): User => {
 };
 
 const send = async (url: string, action: string, request: object): Promise<Readonly<Record<string, unknown>>> => {
-  const reply = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': `AWSCognitoIdentityProviderService.${action}` },
-    body: JSON.stringify(request),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  }).catch(() => {
+  const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': `AWSCognitoIdentityProviderService.${action}` };
+  const reply = await postJson(url, headers, request, TIMEOUT_MS).catch(() => {
     throw internalError();
   });
-  const body: unknown = JSON.parse((await reply.text()) || '{}');
-  if (reply.ok) return body as Record<string, unknown>;
+  const body: unknown = JSON.parse(reply.text || '{}');
+  if (reply.status === 200) return body as Record<string, unknown>;
   const errorBody = ErrorBody.safeParse(body);
   throw errorBody.success && reply.status < 500 ? new AwsError(errorBody.data.__type, errorBody.data.message) : internalError();
 };

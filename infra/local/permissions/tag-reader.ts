@@ -1,5 +1,10 @@
 import * as z from 'zod';
+import { postJson } from '../http/post-json.ts';
 import type { ServiceCall } from './needs/arn.ts';
+
+const HEADERS = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'SageMaker.ListTags' };
+// As long as an SDK waits.
+const TIMEOUT_MS = 60_000;
 
 const Reply = z.object({ Tags: z.array(z.object({ Key: z.string(), Value: z.string() })).default([]) });
 
@@ -15,15 +20,11 @@ export const createTagReader = (sagemakerUrl: string): ServiceCall['tagsOf'] => 
   return async (arn) => {
     const found = known.get(arn);
     if (found) return found;
-    const reply = await fetch(sagemakerUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'SageMaker.ListTags' },
-      body: JSON.stringify({ ResourceArn: arn }),
-    }).catch((cause: unknown) => {
+    const reply = await postJson(sagemakerUrl, HEADERS, { ResourceArn: arn }, TIMEOUT_MS).catch((cause: unknown) => {
       throw new EmulatorGone('SageMaker’s emulator does not answer', { cause });
     });
-    if (!reply.ok) return {};
-    const tags = Object.fromEntries(Reply.parse(await reply.json()).Tags.map(({ Key, Value }) => [`aws:ResourceTag/${Key}`, [Value]]));
+    if (reply.status !== 200) return {};
+    const tags = Object.fromEntries(Reply.parse(JSON.parse(reply.text)).Tags.map(({ Key, Value }) => [`aws:ResourceTag/${Key}`, [Value]]));
     if (Object.keys(tags).length > 0) known.set(arn, tags);
     return tags;
   };

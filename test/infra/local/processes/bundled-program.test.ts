@@ -31,3 +31,18 @@ test('a program runs from one file as from its sources, and is made again after 
   const second = await bundledProgram(main, kept);
   expect(print(second)).toMatchObject({ place: 'elsewhere' });
 });
+
+const SERVER = `
+import http, { createServer } from 'node:http';
+import * as all from 'http';
+const loadsFetch = process.moduleLoadList.some((name) => name.endsWith('/undici'));
+console.log(JSON.stringify({ loadsFetch, isSame: createServer === http.createServer && createServer === all.createServer }));
+`;
+
+test('a program with an HTTP server does not load what only fetch needs', async () => {
+  await using folder = temporaryFolder();
+  const [main, kept] = ['main.ts', 'kept'].map((name) => path.join(folder.path, name)) as [string, string];
+  writeFileSync(main, SERVER);
+  const printed = execFileSync(process.execPath, [await bundledProgram(main, kept)]).toString();
+  expect(JSON.parse(printed)).toEqual({ loadsFetch: false, isSame: true });
+});
