@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { LocalApp } from '../assembly/local-app.ts';
 import type { Schedules } from './clock/schedules.ts';
+import type { TableWrites } from './dynamodb/table-writes.ts';
 import type { FunctionSet } from './lambda/function-set.ts';
 import { startLogSubscriptions } from './logs/subscriptions.ts';
 import { createQueues } from './queues.ts';
@@ -13,6 +14,7 @@ interface DeliverySettings {
   stateDir: string;
   logFolder: string;
   databaseUrl: string;
+  writes: TableWrites | undefined;
   hasStreams: boolean;
   batchWindowMs: number | undefined;
   scheduleMs: number | undefined;
@@ -28,13 +30,13 @@ interface DeliverySettings {
  * @returns the schedules
  */
 export const startBackgroundDeliveries = (app: LocalApp, settings: DeliverySettings, started: AsyncDisposableStack): Schedules => {
-  const { stateDir, logFolder, databaseUrl, hasStreams, batchWindowMs, scheduleMs, queues, invoke, log } = settings;
+  const { stateDir, logFolder, databaseUrl, writes, hasStreams, batchWindowMs, scheduleMs, queues, invoke, log } = settings;
   const { send: sendFailure } = createQueues(app.queues, path.join(stateDir, 'queues'));
   const nameOf = (arn: string): string => app.functions.find((fn) => fn.arn === arn)?.shortName ?? arn;
   const schedules = startSchedules(app.schedules, { invoke, nameOf, log, maxPeriodMs: scheduleMs });
   started.defer(schedules.close);
   const eventSources = hasStreams ? app.eventSources : [];
-  started.defer(startEventSources({ eventSources, url: databaseUrl, batchWindowMs, invoke, sendFailure, log }));
+  started.defer(startEventSources({ eventSources, url: databaseUrl, writes, batchWindowMs, invoke, sendFailure, log }));
   started.defer(startLogSubscriptions({ subscriptions: app.logSubscriptions, logFolder, invoke, sendFailure, log }));
   for (const source of app.queueSources) {
     const queue = queues.get(source.queueUrl);

@@ -15,6 +15,7 @@ import {
   RERANK_MODEL,
   TEXT_EMBEDDINGS_ENDPOINTS,
 } from './container.ts';
+import { createTableWrites } from './dynamodb/table-writes.ts';
 import { createTables, withoutStream } from './dynamodb/tables.ts';
 import { createEventBus, type EventBus } from './event-bus.ts';
 import { assertServed, startHosts } from './gateway/hosts.ts';
@@ -97,6 +98,7 @@ export interface LocalOptions {
 
 export interface LocalRun {
   hosts: Hosts;
+  /** With a check of permissions, the one that functions use. */
   dynamodbEndpoint: string;
   /** Table names by logical id. */
   tables: Readonly<Record<string, string>>;
@@ -214,6 +216,8 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     cognitoUrl,
   };
   const report = createUseLog(options.stateDir);
+  const writes = options.checkPermissions ? createTableWrites() : undefined;
+  const endpointsOfCallers = writes ? await guardEndpoints(emulators, { ...app, report, writes }, started) : emulators;
   const { secondReleaseDir } = options;
   const others = secondReleaseDir === undefined ? undefined : await readOtherRelease(secondReleaseDir, app.functions);
   const startsLate = options.lateFunctions ? () => true : createIsBackground(app);
@@ -225,7 +229,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     environments: options.environments,
     clockOffsetMs: clock.offsetMs,
     timeoutsOf: timeouts.of,
-    endpoints: options.checkPermissions ? await guardEndpoints(emulators, { ...app, report }, started) : emulators,
+    endpoints: endpointsOfCallers,
     hosts,
     batchWindowMs: options.batchWindowMs,
   });
@@ -242,7 +246,18 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const { batchWindowMs, scheduleMs, stateDir } = options;
   const { invoke } = functions;
   const databaseUrl = database.url;
-  const deliveries = { stateDir, logFolder, databaseUrl, hasStreams, batchWindowMs, scheduleMs, queues: deliveredQueues, invoke, log };
+  const deliveries = {
+    stateDir,
+    logFolder,
+    databaseUrl,
+    writes,
+    hasStreams,
+    batchWindowMs,
+    scheduleMs,
+    queues: deliveredQueues,
+    invoke,
+    log,
+  };
   const schedules = startBackgroundDeliveries(app, deliveries, started);
   const panel = await startPanel({ clock: localClock, schedules, logFolder, controlUrl: hosts.control, port: panelPort(port) });
   started.defer(panel.close);
@@ -250,7 +265,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const running = started.move();
   return {
     hosts,
-    dynamodbEndpoint: database.url,
+    dynamodbEndpoint: endpointsOfCallers.dynamodbUrl,
     tables,
     buckets: Object.fromEntries(app.buckets.map(({ logicalId, name }) => [logicalId, name])),
     s3Endpoint: s3.url,

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
 import type { Check, Denial } from './check.ts';
+import type { Call } from './signed-call.ts';
 
 // As S3's emulator accepts.
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
@@ -12,11 +13,14 @@ export interface CheckingProxy {
   close(): Promise<void>;
 }
 
-/** Starts an endpoint before an emulator that denies the calls which the caller's role does not allow, as AWS does. */
-export const startCheckingProxy = async (upstream: string, check: Check): Promise<CheckingProxy> => {
+/**
+ * Starts an endpoint before an emulator that denies the calls which the caller's role does not allow, as AWS does.
+ * @param onReply called with each call that the emulator has answered
+ */
+export const startCheckingProxy = async (upstream: string, check: Check, onReply?: (call: Call) => void): Promise<CheckingProxy> => {
   const agent = new Agent({ keepAlive: true });
   const server = createServer((incoming, response) => {
-    pass({ upstream, check, agent }, incoming, response).catch(() => response.destroy());
+    pass({ upstream, check, onReply, agent }, incoming, response).catch(() => response.destroy());
   });
   return {
     url: await listen(server, 0),
@@ -30,18 +34,21 @@ export const startCheckingProxy = async (upstream: string, check: Check): Promis
 interface Passing {
   upstream: string;
   check: Check;
+  onReply: ((call: Call) => void) | undefined;
   agent: Agent;
 }
 
-const pass = async ({ upstream, check, agent }: Passing, incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+const pass = async ({ upstream, check, onReply, agent }: Passing, incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
   const body = await readBody(incoming, MAX_BODY_BYTES);
   if (!body) return void response.destroy();
   const { method = 'GET', headers } = incoming;
   const url = new URL(upstream + (incoming.url ?? '/'));
-  const denied = await check({ method, url, headers, body });
+  const call = { method, url, headers, body };
+  const denied = await check(call);
   if (denied !== undefined) return deny(response, headers['content-type'] ?? '', denied);
   const { connection: _, expect: __, 'transfer-encoding': ___, ...passed } = headers;
   const outgoing = request(url, { method, agent, headers: { ...passed, 'content-length': body.length } }, (reply) => {
+    onReply?.(call);
     response.writeHead(reply.statusCode ?? 502, reply.statusMessage, withoutHops(reply.rawHeaders));
     // Sends the head at once, as the emulator did.
     response.flushHeaders();

@@ -1,16 +1,22 @@
 import type { EventSource } from '../../assembly/local-app.ts';
+import type { WatchedTable } from '../dynamodb/table-writes.ts';
 import { createBackoff } from '../processes/backoff.ts';
 import { toLambdaRecord } from './lambda-record.ts';
 import type { StreamReader } from './stream-reader.ts';
 
+// Each poll takes a millisecond of CPU.
 const POLL_MS = 250;
-// Most tables of a local run are not used for most of the time. Each poll takes a millisecond of CPU.
+// Most tables of a local run are not used for most of the time.
 const IDLE_POLL_MS = 1_000;
 const IDLE_AFTER_POLLS = 40;
+// Time to live deletes items without a call.
+const UNWRITTEN_POLL_MS = 5_000;
 
 export interface EventSourceOptions {
   source: EventSource;
   reader: StreamReader;
+  /** Says when the stream has new records. Without it, the stream is read again and again. */
+  table?: WatchedTable | undefined;
   invoke: (functionName: string, event: unknown) => Promise<unknown>;
   /** Sends the message about a batch that exhausted its retries. */
   sendFailure: (queueArn: string, message: object) => Promise<void>;
@@ -24,7 +30,7 @@ export interface EventSourceOptions {
  * restart reads the stream from its beginning.
  * @returns a function that stops it; an unfinished batch is delivered again after a restart
  */
-export const startEventSource = ({ source, reader, invoke, sendFailure, log }: EventSourceOptions): (() => void) => {
+export const startEventSource = ({ source, reader, table, invoke, sendFailure, log }: EventSourceOptions): (() => void) => {
   const stopped = new AbortController();
   const { signal } = stopped;
   const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
@@ -59,6 +65,15 @@ export const startEventSource = ({ source, reader, invoke, sendFailure, log }: E
     }
   };
 
+  // Under constant writes the stream is read no more often than without news of them.
+  const waitForWrite = async (watched: WatchedTable, windowLeftMs: number, polledAtMs: number): Promise<void> => {
+    const startedAtMs = performance.now();
+    if (!(await watched.written(Math.min(windowLeftMs, UNWRITTEN_POLL_MS)))) return;
+    const nowMs = performance.now();
+    const waitMs = Math.min(polledAtMs + POLL_MS - nowMs, startedAtMs + windowLeftMs - nowMs);
+    if (waitMs > 0) await wait(waitMs);
+  };
+
   const run = async (): Promise<void> => {
     let batch: unknown[] = [];
     let firstReadAtMs = 0;
@@ -66,6 +81,8 @@ export const startEventSource = ({ source, reader, invoke, sendFailure, log }: E
     const backoff = createBackoff();
     while (!signal.aborted) {
       let read = 0;
+      let hasFailed = false;
+      const polledAtMs = performance.now();
       try {
         for await (const page of reader.poll()) {
           const records = page.map((record) => toLambdaRecord(record, source.sourceArn));
@@ -75,6 +92,7 @@ export const startEventSource = ({ source, reader, invoke, sendFailure, log }: E
         }
         backoff.reset();
       } catch (error) {
+        hasFailed = true;
         logError('the stream could not be read', error);
         await wait(backoff.nextDelayMs());
       }
@@ -85,7 +103,10 @@ export const startEventSource = ({ source, reader, invoke, sendFailure, log }: E
         if (signal.aborted) return;
       }
       emptyPolls = read === 0 ? emptyPolls + 1 : 0;
-      if (read === 0) await wait(batch.length === 0 && emptyPolls > IDLE_AFTER_POLLS ? IDLE_POLL_MS : POLL_MS);
+      if (read > 0) continue;
+      const windowLeftMs = batch.length > 0 ? firstReadAtMs + source.windowMs - performance.now() : Number.POSITIVE_INFINITY;
+      if (table && !hasFailed) await waitForWrite(table, windowLeftMs, polledAtMs);
+      else await wait(batch.length === 0 && emptyPolls > IDLE_AFTER_POLLS ? IDLE_POLL_MS : POLL_MS);
     }
   };
 

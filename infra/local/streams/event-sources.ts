@@ -2,6 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { EventSource } from '../../assembly/local-app.ts';
 import { REGION } from '../../assembly/resolve.ts';
+import type { TableWrites } from '../dynamodb/table-writes.ts';
 import { type EventSourceOptions, startEventSource } from './event-source.ts';
 import { createStreamReader } from './stream-reader.ts';
 
@@ -11,6 +12,8 @@ interface EventSourcesOptions extends Pick<EventSourceOptions, 'invoke' | 'sendF
   eventSources: readonly EventSource[];
   /** The DynamoDB endpoint, which also serves the streams. */
   url: string;
+  /** Of all calls of the database, if they are known. */
+  writes?: TableWrites | undefined;
   /** Caps the batching windows of the template. */
   batchWindowMs?: number | undefined;
 }
@@ -19,6 +22,7 @@ interface EventSourcesOptions extends Pick<EventSourceOptions, 'invoke' | 'sendF
 export const startEventSources = ({
   eventSources,
   url,
+  writes,
   batchWindowMs = Number.POSITIVE_INFINITY,
   ...common
 }: EventSourcesOptions): (() => void) => {
@@ -34,6 +38,7 @@ export const startEventSources = ({
       ...common,
       source: { ...source, windowMs: Math.min(source.windowMs, batchWindowMs) },
       reader: createStreamReader(database, streams, source.tableName),
+      table: writes?.watch(source.tableName),
     }),
   );
   return () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { EventSource } from '../../../../infra/assembly/local-app.ts';
+import { createTableWrites, type WatchedTable } from '../../../../infra/local/dynamodb/table-writes.ts';
 import { startEventSource } from '../../../../infra/local/streams/event-source.ts';
 import type { StreamReader } from '../../../../infra/local/streams/stream-reader.ts';
 
@@ -31,8 +32,9 @@ const reader: StreamReader = {
   },
 };
 
-const start = (changes: Partial<EventSource> = {}, poison: Sequence[] = []): void => {
+const start = (changes: Partial<EventSource> = {}, poison: Sequence[] = [], table?: WatchedTable): void => {
   stop = startEventSource({
+    table,
     source: { ...source, ...changes },
     reader,
     invoke: async (_name, event) => {
@@ -121,11 +123,14 @@ describe('an event source', () => {
     expect(failures).toHaveLength(1);
   });
 
-  test('logs that its stream could not be read, and continues', async () => {
+  test.each([
+    ['', undefined],
+    [' of a watched table', createTableWrites().watch('things')],
+  ])('logs that its stream%s could not be read, and continues', async (_, table) => {
     jest.spyOn(reader, 'poll').mockImplementationOnce(() => {
       throw new Error('gone');
     });
-    start({ windowMs: 0 });
+    start({ windowMs: 0 }, [], table);
     pages.push(['1']);
     await pass(1_000);
     expect(lines).toEqual(['event source Reads: the stream could not be read: gone']);
@@ -148,6 +153,39 @@ describe('an event source', () => {
     expect(batches).toEqual([['1']]);
     expect(await pollsIn(4_000)).toBe(16);
     poll.mockRestore();
+  });
+
+  test('reads the stream of a watched table at each write, and otherwise every five seconds', async () => {
+    const poll = jest.spyOn(reader, 'poll');
+    const writes = createTableWrites();
+    const write = (table: string): void => writes.note('DynamoDB_20120810.PutItem', Buffer.from(JSON.stringify({ TableName: table })));
+    start({ windowMs: 0 }, [], writes.watch('things'));
+    await pass(9_000);
+    expect(poll).toHaveBeenCalledTimes(2);
+    write('others');
+    await pass(0);
+    expect(poll).toHaveBeenCalledTimes(2);
+    pages.push(['1']);
+    write('things');
+    await pass(0);
+    expect(batches).toEqual([['1']]);
+    poll.mockClear();
+    for (let ms = 0; ms < 1_000; ms += 10) {
+      write('things');
+      await pass(10);
+    }
+    expect(poll.mock.calls.length).toBeGreaterThanOrEqual(3);
+    expect(poll.mock.calls.length).toBeLessThanOrEqual(5);
+    poll.mockRestore();
+  });
+
+  test('invokes its function at the end of the window although nothing writes to the watched table', async () => {
+    start({ windowMs: 700 }, [], createTableWrites().watch('things'));
+    pages.push(['1']);
+    await pass(5_000);
+    expect(batches).toEqual([]);
+    await pass(700);
+    expect(batches).toEqual([['1']]);
   });
 
   test('does nothing after it is stopped', async () => {
