@@ -4,6 +4,7 @@ import { controlOf } from '../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { residentMiB } from '../support/resident-memory.ts';
 import { sized } from '../support/sized.ts';
+import { directedFaults, directedRequests } from './fuzz/directed.ts';
 import { createFixtures, type FuzzedHosts } from './fuzz/fixtures.ts';
 import { createJudge } from './fuzz/judge.ts';
 import { createRequests } from './fuzz/requests.ts';
@@ -67,6 +68,20 @@ const fuzzHost = async (
   sender.close();
 };
 
+// The requests that are the same in each run.
+const sendDirected = async ({ hosts, entitled }: Pick<FuzzedHosts, 'hosts' | 'entitled'>): Promise<void> => {
+  const sender = createSender(CALLERS_AT_ONCE);
+  const judges = Object.fromEntries(
+    await Promise.all(HOSTS.map(async (name) => [name, await createJudge(hosts[name], entitled)] as const)),
+  );
+  for (const { host, request, ...expected } of directedRequests(hosts)) {
+    const reply = await sender.send(hosts[host].baseUrl, request);
+    const found = [...directedFaults(expected, reply), ...((await judges[host]?.(request, reply)) ?? [])];
+    if (found.length > 0) faults.push({ found, operation: request.operation, reply: `${reply.status} ${reply.text.slice(0, 1_000)}` });
+  }
+  sender.close();
+};
+
 // Nothing stays reserved, and the keys have spent the sum of their usage events.
 const checkLedger = async (run: TestRun, keyIds: readonly string[]): Promise<void> => {
   for (const keyId of keyIds) {
@@ -84,6 +99,7 @@ const fuzzRun = async (rounds: readonly number[]): Promise<void> => {
   for (const round of rounds) {
     if (faults.length > 0) return;
     const { hosts, keyIds, entitled } = await createFixtures(run, control);
+    if (round === 0) await sendDirected({ hosts, entitled });
     const requests = Math.min(REQUESTS_A_ROUND, REQUESTS - round * REQUESTS_A_ROUND);
     for (const [index, name] of HOSTS.entries())
       await fuzzHost(name, hosts[name], entitled, SEED * 1_000_003 + round * HOSTS.length + index, Math.ceil(requests * SHARES[name]));
