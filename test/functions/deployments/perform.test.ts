@@ -40,6 +40,27 @@ test('fails the deployment if SageMaker does not find its weights', async () => 
   ]);
 });
 
+const throwing =
+  (name: string, fields = {}) =>
+  async (): Promise<never> => {
+    throw Object.assign(new Error('Rate exceeded'), { name, ...fields });
+  };
+
+test.each([
+  ['a throttle', throwing('ThrottlingException')],
+  ['a failure of AWS', throwing('Unknown', { $metadata: { httpStatusCode: 500 } })],
+])('keeps a deployment whose call ends in %s, also if the call had no effect', async (_, createModel) => {
+  const aws = rejecting('');
+  aws.sageMaker = { ...aws.sageMaker, createModel };
+  expect(await perform(aws, deployment, [{ generation: 1, kind: 'create_model' }])).toEqual([]);
+});
+
+test('keeps a deployment whose call is rejected if a throttle hides the call’s effect', async () => {
+  const aws = rejecting('Cannot create already existing model.');
+  aws.sageMaker = { ...aws.sageMaker, hasModel: throwing('ThrottlingException') };
+  expect(await perform(aws, deployment, [{ generation: 1, kind: 'create_model' }])).toEqual([]);
+});
+
 describe('creates a component only on an endpoint that is in service, since a rejected creation is a failure:', () => {
   const onEndpoint = (status: string) => {
     const endpoint: DescribedEndpoint = { status, instances: [], missingInstances: 0 };
