@@ -36,7 +36,7 @@ const NEWLINE = 10;
  * request's environment hasn't.
  */
 export const writeExchange = ({ organization, keyId, requestId, route, receivedAtMs, request, fields, response }: Exchange): Buffer => {
-  const body = Buffer.from(request);
+  const requestBytes = Buffer.byteLength(request);
   const head: z.input<typeof Head> = {
     organization,
     key_id: keyId,
@@ -47,9 +47,16 @@ export const writeExchange = ({ organization, keyId, requestId, route, receivedA
     stream: response.stream,
     is_cut: response.isCut,
     fields,
-    request_bytes: body.length,
+    request_bytes: requestBytes,
   };
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body, Buffer.from(response.content)]);
+  const line = `${JSON.stringify(head)}\n`;
+  const lineBytes = Buffer.byteLength(line);
+  // In one buffer, because a second copy of a large exchange might not fit into memory.
+  const bytes = Buffer.allocUnsafeSlow(lineBytes + requestBytes + Buffer.byteLength(response.content));
+  bytes.write(line);
+  bytes.write(request, lineBytes);
+  bytes.write(response.content, lineBytes + requestBytes);
+  return bytes;
 };
 
 /** @throws Error if the bytes are not an exchange, which is our own bug */

@@ -1,8 +1,10 @@
 import type { UpstreamChoice, UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { WholeReply } from './inference-route.ts';
 
-// Characters of deltas as JSON. The log keeps 1 MB of text, and a delta is mostly the JSON around its text.
+// Characters of deltas as JSON, which is mostly around their text: each delta takes memory besides its text.
 const MAX_CHARACTERS = 6_000_000;
+// Of the text in them. The log keeps 1 MB, of which redaction can leave less.
+const MAX_TEXT_CHARACTERS = 2_000_000;
 
 /** Collects a stream as a whole reply, for the payload log. */
 export interface CollectedStream {
@@ -14,7 +16,13 @@ export interface CollectedStream {
   content: () => Record<string, unknown>;
 }
 
-const charactersOf = ({ delta, message, text }: UpstreamChoice): number => JSON.stringify(delta ?? message ?? text ?? '').length;
+const contentOf = ({ delta, message, text }: UpstreamChoice): unknown => delta ?? message ?? text ?? '';
+
+const textCharacters = (value: unknown): number => {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce((sum: number, part) => sum + textCharacters(part), 0);
+};
 
 // Token ids and log probabilities are not logged, and take many times the memory of their text.
 const withoutTokens = ({ prompt_token_ids: _prompt, choices, ...chunk }: UpstreamChunk): UpstreamChunk => ({
@@ -25,12 +33,18 @@ const withoutTokens = ({ prompt_token_ids: _prompt, choices, ...chunk }: Upstrea
 /** @param usage returns the usage so far */
 export const collectStream = (whole: WholeReply, usage: () => UpstreamUsage): CollectedStream => {
   let characters = 0;
+  let ofText = 0;
   let isCut = false;
   let failure: { error: unknown } | undefined;
 
   const fits = (chunks: readonly UpstreamChunk[]): boolean => {
-    for (const { choices } of chunks) for (const choice of choices ?? []) characters += charactersOf(choice);
-    return characters <= MAX_CHARACTERS;
+    for (const { choices } of chunks)
+      for (const choice of choices ?? []) {
+        const content = contentOf(choice);
+        ofText += textCharacters(content);
+        characters += JSON.stringify(content).length;
+      }
+    return characters <= MAX_CHARACTERS && ofText <= MAX_TEXT_CHARACTERS;
   };
 
   return {
