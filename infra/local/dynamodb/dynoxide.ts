@@ -8,6 +8,9 @@ import type { ProcessList } from '../processes/process-list.ts';
 import { type Supervised, supervise } from '../processes/supervise.ts';
 import { untilConnectable } from '../processes/until-connectable.ts';
 
+// With a thread for each core, it takes a tenth more CPU for a call, and no less time.
+const ONE_THREAD = { TOKIO_WORKER_THREADS: '1' };
+
 /** The database and, if it was started here, its process. */
 export interface Database {
   url: string;
@@ -40,7 +43,11 @@ export const startDatabase = async (options: DatabaseOptions): Promise<Database>
     start() {
       const storage = options.ephemeral ? [] : ['--db-path', path.join(options.stateFolder, 'dynamodb.sqlite')];
       return withLogFile(options.logFolder, 'dynoxide', (logFile) =>
-        spawn(binary, ['serve', '--port', String(port), ...storage], { detached: true, stdio: ['ignore', logFile, logFile] }),
+        spawn(binary, ['serve', '--port', String(port), ...storage], {
+          detached: true,
+          stdio: ['ignore', logFile, logFile],
+          env: { ...process.env, ...ONE_THREAD },
+        }),
       );
     },
     whenReady: async (child) => {

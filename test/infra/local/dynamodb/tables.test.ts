@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { DescribeTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -62,10 +63,13 @@ describe('the database', () => {
     await second.close();
   });
 
-  test('keeps nothing when it is ephemeral', async () => {
+  test('serves all calls with one thread, and keeps nothing when it is ephemeral', async () => {
     await using folder = temporaryFolder();
     const tables = await fixtureTables();
     const first = await start(folder.path, true);
+    const threads = `/proc/${first.pid()}/task`;
+    const names = readdirSync(threads).map((id) => readFileSync(path.join(threads, id, 'comm'), 'utf8').trim());
+    expect(names.filter((name) => name === 'tokio-rt-worker')).toHaveLength(1);
     await createTables(first.url, tables);
     await clientOf(first.url).send(new PutItemCommand({ TableName: 'test-data-Things', Item: item }));
     await first.close();
