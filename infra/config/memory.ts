@@ -10,9 +10,9 @@ const atLeast = (mb: number) => z.int().min(mb).max(MAX_MB).default(mb);
 
 /** The memory of each function in MB. */
 export const Memory = z.strictObject({
-  // The smallest in which the largest requests and replies fit (decision 0127).
-  inference: atLeast(192),
-  'ondemand-inference': atLeast(192),
+  // The smallest in which the largest requests and replies fit (decision 0134).
+  inference: atLeast(165),
+  'ondemand-inference': atLeast(165),
   catalog: atLeast(256),
   'ondemand-catalog': atLeast(256),
   metering: atLeast(256),

@@ -35,8 +35,8 @@ const unpack = promisify(gunzip);
 // Other ids are not looked up.
 const RESPONSE_ID = /^resp_[0-9A-Za-z]{1,64}$/;
 
-const isSmall = (text: string): boolean =>
-  text.length <= MAX_OPENED_BYTES && Buffer.byteLength(text) <= MAX_OPENED_BYTES && measureJson(text).values <= MAX_VALUES;
+const isSmall = (text: string, maxCharacters: number): boolean =>
+  text.length <= maxCharacters && Buffer.byteLength(text) <= MAX_OPENED_BYTES && measureJson(text).values <= MAX_VALUES;
 
 // The key includes the organization, so that another organization's id finds nothing.
 const keyOf = (organization: string, id: string) => ({ id: `${organization}#${id}` });
@@ -58,10 +58,17 @@ export const resultIdOf = (organization: string, id: string): string => `${organ
 export const createResponseStore = (database: Database, table: string, now: () => number) => {
   const nowSeconds = (): number => Math.floor(now() / 1_000);
   return {
-    /** Stores a response for 30 days, unless it is too large, or was deleted while it was in progress. */
-    put: async (organization: string, stored: StoredResponse): Promise<'stored' | 'too_large' | 'deleted'> => {
+    /**
+     * Stores a response for 30 days, unless it is too large, or was deleted while it was in progress.
+     * @param maxCharacters for which the function that continues it has memory, uncompressed
+     */
+    put: async (
+      organization: string,
+      stored: StoredResponse,
+      maxCharacters = MAX_OPENED_BYTES,
+    ): Promise<'stored' | 'too_large' | 'deleted'> => {
       const text = JSON.stringify(stored);
-      if (!isSmall(text)) return 'too_large';
+      if (!isSmall(text, maxCharacters)) return 'too_large';
       const content = await pack(text);
       if (content.byteLength > MAX_STORED_BYTES) return 'too_large';
       const expires_at = nowSeconds() + KEPT_DAYS * DAY_SECONDS;

@@ -2,7 +2,7 @@ import type { PoolingReply, PoolingRoute } from '../pooling/pooling-route.ts';
 import { EmbeddingsRequest, ignoredEmbeddingsFields, inputName, inputsOf, isEmbeddingsField } from './request.ts';
 import { checkEmbeddings } from './support.ts';
 import { teiEmbeddings } from './tei-embeddings.ts';
-import { type Vector, writeVector } from './vector.ts';
+import { freeVectors, type Vector, writeVector } from './vector.ts';
 import { vllmEmbeddings } from './vllm-embeddings.ts';
 
 function* writeEmbeddings(
@@ -30,4 +30,5 @@ export const embeddings: PoolingRoute<EmbeddingsRequest, Vector> = {
   // They would take most of a payload log, and say nothing to a reader.
   logsResults: false,
   write: writeEmbeddings,
+  free: freeVectors,
 };

@@ -3,7 +3,9 @@ import type { Model } from '../../../shared/models/model.ts';
 import { UnsupportedByModel } from '../chat/unsupported-by-model.ts';
 import { estimateTokens, textBytes } from '../pipeline/prompt-size.ts';
 import { TextTooLong } from '../pooling/fit-texts.ts';
+import { dimensionsOf } from './dimensions-of.ts';
 import { type EmbeddingsRequest, inputName, inputsOf } from './request.ts';
+import { MAX_VECTORS_BYTES } from './vector.ts';
 
 /** The tokens of a request, where four bytes of text count as one. */
 export const MAX_REQUEST_TOKENS = 300_000;
@@ -37,11 +39,30 @@ const checkDimensions = ({ dimensions }: EmbeddingsRequest, { name, embedding }:
     });
 };
 
+// The vectors of a request are larger than the memory of the function: 400. `most`: those that a request can have.
+class VectorsTooLarge extends InvalidRequest {
+  constructor(inputs: number, dimensions: number, most: number) {
+    super({
+      param: 'input',
+      code: 'vectors_too_large',
+      message: `A request can have ${most} vectors of ${dimensions} dimensions, and this one has ${inputs} inputs. Split it into several requests.`,
+    });
+  }
+}
+
+/** @throws VectorsTooLarge @param maxBytes of all vectors of a request */
+export const checkVectors = (inputs: number, dimensions: number, maxBytes: number): void => {
+  const most = Math.floor(maxBytes / (dimensions * Float32Array.BYTES_PER_ELEMENT));
+  if (inputs > most) throw new VectorsTooLarge(inputs, dimensions, most);
+};
+
 /** Rejects a request for something the model does not support, and one that is too large. @throws 400 */
 export const checkEmbeddings = (request: EmbeddingsRequest, model: Model): void => {
   checkDimensions(request, model);
+  const inputs = inputsOf(request);
+  checkVectors(inputs.length, dimensionsOf(request, model), MAX_VECTORS_BYTES);
   let tokens = 0;
-  inputsOf(request).forEach((input, index) => {
+  inputs.forEach((input, index) => {
     tokens += estimateTokens(textBytes(input));
     if (typeof input !== 'string') checkTokens(input, inputName(request, index), model);
   });

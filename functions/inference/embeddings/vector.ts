@@ -1,7 +1,17 @@
+import { heapBytes } from '../memory/heap-bytes.ts';
+
+const MIB = 1024 * 1024;
+// Vectors are outside the heap, and what it has to do with them fills it: where it is small, little is left beside it.
+const WITHOUT_VECTORS_BYTES = 30 * MIB;
+// 2,048 vectors of 8,192 values.
+const MOST_BYTES = 64 * MIB;
+
+/** The bytes of a request's vectors for which the function has memory. */
+export const MAX_VECTORS_BYTES = Math.min(MOST_BYTES, heapBytes - WITHOUT_VECTORS_BYTES);
+
 /** The values of an embedding, as 32-bit floats. */
 export type Vector = Float32Array;
 
-const FLOAT_BYTES = Float32Array.BYTES_PER_ELEMENT;
 // All of these bits are set in an infinity, and in what is not a number.
 const EXPONENT = 0x7f800000;
 
@@ -10,29 +20,40 @@ const areFinite = (vector: Vector): boolean => {
   return true;
 };
 
-// Float32Array reads in the byte order of the machine, and Lambda's are all little-endian.
-const ofBytes = (bytes: Buffer): Vector => {
-  const isAligned = bytes.byteOffset % FLOAT_BYTES === 0;
-  const { buffer, byteOffset, length } = isAligned ? bytes : Buffer.from(new Uint8Array(bytes).buffer);
-  return new Float32Array(buffer, byteOffset, length / FLOAT_BYTES);
+/**
+ * Empty vectors for the results of a call, in one buffer: many small ones would leave garbage behind that takes as much
+ * memory as the vectors.
+ */
+export const createVectors = (count: number, dimensions: number): Vector[] => {
+  const values = new Float32Array(count * dimensions);
+  return Array.from({ length: count }, (_, index) => values.subarray(index * dimensions, (index + 1) * dimensions));
 };
+
+/** Returns the memory of vectors at once. They have no values from then on. */
+export const freeVectors = (vectors: readonly Vector[]): void => {
+  for (const { buffer } of vectors) if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
+};
+
+// Float32Array has the byte order of the machine, and Lambda's are all little-endian.
+const decode = (base64: string, { buffer, byteOffset, byteLength }: Vector): boolean =>
+  Buffer.byteLength(base64, 'base64') === byteLength && Buffer.from(buffer, byteOffset, byteLength).write(base64, 'base64') === byteLength;
+
+const areNumbers = (values: unknown, count: number): values is number[] =>
+  Array.isArray(values) && values.length === count && values.every((value) => typeof value === 'number');
 
 /**
  * Reads a runtime's embedding, in either format.
- * @returns undefined if it is not a vector of `dimensions` finite numbers
+ * @param vector gets its values
+ * @returns false if it is not a vector of as many finite numbers
  */
-export const readVector = (embedding: unknown, dimensions: number): Vector | undefined => {
-  let vector: Vector;
+export const readVector = (embedding: unknown, vector: Vector): boolean => {
   if (typeof embedding === 'string') {
-    const bytes = Buffer.from(embedding, 'base64');
-    if (bytes.length !== dimensions * FLOAT_BYTES) return undefined;
-    vector = ofBytes(bytes);
+    if (!decode(embedding, vector)) return false;
   } else {
-    if (!Array.isArray(embedding) || embedding.length !== dimensions || !embedding.every((value) => typeof value === 'number'))
-      return undefined;
-    vector = Float32Array.from(embedding as number[]);
+    if (!areNumbers(embedding, vector.length)) return false;
+    vector.set(embedding);
   }
-  return areFinite(vector) ? vector : undefined;
+  return areFinite(vector);
 };
 
 /** The JSON of a vector: an array of numbers, or a string with its little-endian bytes. */

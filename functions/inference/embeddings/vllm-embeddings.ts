@@ -1,21 +1,15 @@
-import type { Model } from '../../../shared/models/model.ts';
 import type { PoolingCall, PoolingDialect } from '../pooling/pooling-route.ts';
 import { readJson } from '../pooling/read-json.ts';
 import { UnusableReply } from '../pooling/unusable-reply.ts';
 import { reportedTokens, type VllmUsage } from '../pooling/vllm-usage.ts';
+import { dimensionsOf } from './dimensions-of.ts';
 import type { EmbeddingsRequest } from './request.ts';
-import { readVector, type Vector } from './vector.ts';
+import { createVectors, readVector, type Vector } from './vector.ts';
 
 // A call must be answered within 60 s, and its reply must fit into 25 MB.
 const MAX_INPUTS_PER_CALL = 64;
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 const BASE64_BYTES_PER_DIMENSION = 16 / 3;
-
-export const dimensionsOf = ({ dimensions }: EmbeddingsRequest, { embedding }: Model): number => {
-  const length = dimensions ?? embedding?.dimensions;
-  if (length === undefined) throw new Error('A model for embeddings has no dimensions.');
-  return length;
-};
 
 interface Reply {
   data?: { index?: unknown; embedding?: unknown }[];
@@ -25,14 +19,14 @@ interface Reply {
 // The entries say which input they are for.
 const vectorsOf = ({ data }: Reply, dimensions: number, count: number): Vector[] => {
   if (!Array.isArray(data) || data.length !== count) throw new UnusableReply('The reply does not have one embedding for each input.');
-  const vectors: Vector[] = [];
+  const vectors = createVectors(count, dimensions);
+  const read = new Set<unknown>();
   for (const [place, entry] of data.entries()) {
     const index = entry?.index ?? place;
-    if (!Number.isInteger(index) || (index as number) < 0 || (index as number) >= count || vectors[index as number])
-      throw new UnusableReply('An embedding has no input of its own.');
-    const vector = readVector(entry?.embedding, dimensions);
-    if (!vector) throw new UnusableReply(`An embedding is not a vector of ${dimensions} finite numbers.`);
-    vectors[index as number] = vector;
+    const vector = typeof index === 'number' ? vectors[index] : undefined;
+    if (!vector || read.has(index)) throw new UnusableReply('An embedding has no input of its own.');
+    if (!readVector(entry?.embedding, vector)) throw new UnusableReply(`An embedding is not a vector of ${dimensions} finite numbers.`);
+    read.add(index);
   }
   return vectors;
 };

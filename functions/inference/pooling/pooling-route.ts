@@ -66,4 +66,6 @@ export interface PoolingRoute<Request extends PoolingRequest, Result> {
   logsResults: boolean;
   /** The JSON of the reply, in pieces that end between two tokens. `results` has one entry for each text, in order. */
   write: (request: Request, results: readonly Result[], reply: PoolingReply) => Iterable<string>;
+  /** Returns the memory of results that were written. Absent: they are small. */
+  free?: (results: readonly Result[]) => void;
 }

@@ -38,12 +38,14 @@ export const replyText = (pieces: Iterable<string>): ReplyText => {
 /**
  * The reply of a settled request.
  * @param leftMs the time that its caller has to read it
+ * @param onWritten is called when a long reply was written
  */
 export const textReply = (
   requestId: string,
   text: ReplyText,
   headers: Record<string, string>,
   leftMs: number,
+  onWritten: () => void,
 ): Reply<string | ReplyBody> => {
   const head = { statusCode: 200, headers: { ...commonHeaders(requestId, JSON_TYPE), ...headers } };
   if ('whole' in text) return { ...head, body: text.whole };
@@ -55,6 +57,7 @@ export const textReply = (
       await body.writeTo(caller);
     } finally {
       clearTimeout(late);
+      onWritten();
     }
   };
   return { ...head, body: { ...body, writeTo } };

@@ -121,7 +121,9 @@ const respond = async <Request extends PoolingRequest, Result>(
       : undefined,
   );
   const leftMs = Math.max(deadline.leftMs(), MIN_READ_MS);
-  return textReply(event.requestId, text, isStored === false ? { ...headers, ...NOT_STORED } : headers, leftMs);
+  return textReply(event.requestId, text, isStored === false ? { ...headers, ...NOT_STORED } : headers, leftMs, () =>
+    route.free?.(results),
+  );
 };
 
 /**

@@ -3,6 +3,7 @@ import { inputItemIds } from '../../../shared/responses/input-items.ts';
 import type { ConversationItem, InputItem, ItemReference } from '../../../shared/responses/item.ts';
 import type { ResponseStore, StoredResponse } from '../../../shared/responses/response-store.ts';
 import { ItemNotFound } from './errors.ts';
+import { charactersOf, MAX_CHARACTERS_TOGETHER } from './room.ts';
 
 // Each referenced response is a separate read.
 const MAX_RESPONSES = 32;
@@ -28,6 +29,12 @@ const tooMuch = (what: string): InvalidRequest => {
   return new InvalidRequest({ param: 'input', message });
 };
 
+// Before the stored text becomes a conversation.
+const checkRoom = (characters: number): void => {
+  if (characters > MAX_CHARACTERS_TOGETHER)
+    throw tooMuch(`about ${characters} characters with this request, and the maximum is ${MAX_CHARACTERS_TOGETHER}`);
+};
+
 /**
  * Replaces item references in a caller's input with the items of earlier responses.
  * @throws ItemNotFound (404); 400 if the references are to too many responses, or the items are larger than a body may
@@ -43,12 +50,18 @@ export const resolveReferences = async (
   const ids = new Set(references.flatMap(({ id }) => responseIdOf(id) ?? []));
   if (ids.size > MAX_RESPONSES) throw tooMuch(`items of ${ids.size} responses, and the maximum is ${MAX_RESPONSES}`);
   const wanted = new Set(references.map(({ id }) => id));
+  const inputCharacters = charactersOf(input);
+  let foundCharacters = 0;
   const found = new Map<string, { item: ConversationItem; characters: number }>();
   // One after the other, because each read has a whole conversation and memory should hold only one.
   for (const id of ids) {
-    const stored = await store.get(organization, id);
+    const stored = await store.get(organization, id, (bytes) => checkRoom(bytes + foundCharacters + inputCharacters));
     for (const [itemId, item] of stored ? itemsOf(stored) : [])
-      if (wanted.has(itemId) && responseIdOf(itemId) === id) found.set(itemId, { item, characters: JSON.stringify(item).length });
+      if (wanted.has(itemId) && responseIdOf(itemId) === id) {
+        const characters = JSON.stringify(item).length;
+        foundCharacters += characters;
+        found.set(itemId, { item, characters });
+      }
   }
   let characters = 0;
   return input.map((item, index) => {

@@ -5,6 +5,7 @@ import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { Output } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
 import { toResponse } from './response.ts';
+import { MAX_CHARACTERS_STORED } from './room.ts';
 import type { ResponseFacts } from './sampling.ts';
 import { toStoredItem } from './stored-item.ts';
 
@@ -46,12 +47,9 @@ export const createEnding = (
     const { items, depth } = request.before;
     const what = { request_id: facts.requestId, org_id: facts.organization, response_id: facts.id };
     try {
-      const outcome = await responses.put(facts.organization, {
-        response: made,
-        input: request.input.map(toStoredItem),
-        before: items.map(toStoredItem),
-        depth: depth + 1,
-      });
+      const input = request.input.map(toStoredItem);
+      const stored = { response: made, input, before: items.map(toStoredItem), depth: depth + 1 };
+      const outcome = await responses.put(facts.organization, stored, MAX_CHARACTERS_STORED);
       if (outcome === 'stored') return resultIdOf(facts.organization, made.id);
       logInfo('response_left_out', { ...what, reason: outcome });
     } catch (error) {

@@ -2,7 +2,7 @@
 const OUTSIDE_OLD_GENERATION_MB = 112;
 
 // The largest requests and their buffers take more of it, where little is left.
-const SMALL = { outsideMb: 144, leastMb: 48 } as const;
+const SMALL = { outsideMb: 144, leastMb: 40 } as const;
 
 /**
  * The Node options of a function with so much memory. In 256 MB, V8's young generation would have about 1 MB, and be

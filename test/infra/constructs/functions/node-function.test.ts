@@ -50,31 +50,31 @@ test('every function has the memory that is set for it, and heaps that fit into 
   expect(found).toEqual(
     expect.arrayContaining([
       ['inference', 300, '--max-semi-space-size=2 --max-old-space-size=156 --v8-pool-size=1'],
-      ['ondemand-inference', 192, '--max-semi-space-size=2 --max-old-space-size=48 --v8-pool-size=1'],
+      ['ondemand-inference', 165, '--max-semi-space-size=2 --max-old-space-size=40 --v8-pool-size=1'],
       ['control', 1_024, '--max-semi-space-size=16 --max-old-space-size=912'],
     ]),
   );
-  await expect(templatesWith({ memory: { inference: 191 } })).rejects.toThrow('memory.inference');
+  await expect(templatesWith({ memory: { inference: 164 } })).rejects.toThrow('memory.inference');
 });
 
 test("inference has its own heap's limits on Lambda, whose script sets others", async () => {
   const { functions } = interpret(await readAssembly(assemblyDir()));
   const { folder, environment } = functions.find(({ shortName }) => shortName === 'inference') as LambdaFunction;
   const start = path.join(folder, path.basename(environment.AWS_LAMBDA_EXEC_WRAPPER ?? ''));
-  // The command line of Lambda's script at 192 MB (/var/runtime/bootstrap).
+  // The command line of Lambda's script at 165 MB (/var/runtime/bootstrap).
   const command = [
     process.execPath,
     '--expose-gc',
     '--max-http-header-size',
     '81920',
-    '--max-semi-space-size=9',
-    '--max-old-space-size=173',
+    '--max-semi-space-size=8',
+    '--max-old-space-size=148',
   ];
   const program =
     "process.stdout.write(JSON.stringify([require('v8').getHeapStatistics().heap_size_limit / 2 ** 20, typeof gc, process.argv]))";
   const args = [...command, '-e', program, 'two words'];
   const { stdout } = await promisify(execFile)(start, args, { env: { NODE_OPTIONS: environment.NODE_OPTIONS } });
-  // The old generation of 48 MB, and a young one of three times 2 MB or a little more.
+  // The old generation of 40 MB, and a young one of three times 2 MB or a little more.
   const [limitMb, gc, argv] = JSON.parse(stdout);
-  expect([limitMb < 60, gc, argv.at(-1)]).toEqual([true, 'function', 'two words']);
+  expect([limitMb < 52, gc, argv.at(-1)]).toEqual([true, 'function', 'two words']);
 });
