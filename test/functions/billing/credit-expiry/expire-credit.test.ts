@@ -96,7 +96,14 @@ test('removes the rest of a grant once, with an entry in the ledger, the audit l
   await expireCredit(deps, { organization });
   expect(await availableTo(organization)).toBe(5n * DOLLAR);
   expect((await ledgerOf(organization)).slice(2)).toEqual([
-    expect.objectContaining({ number: 3, amount_nanos: -6n * DOLLAR, expired_grant: 1, actor: 'billing', reason: 'Expiry of grant 1' }),
+    expect.objectContaining({
+      number: 3,
+      amount_nanos: -6n * DOLLAR,
+      granted_at: DUE_AT,
+      expired_grant: 1,
+      actor: 'billing',
+      reason: 'Expiry of grant 1',
+    }),
   ]);
   expect(await notificationsOf(organization)).toEqual([
     { type: 'sluice.credit.expired.v1', data: { grant: 1, amount: '6', expired_at: EXPIRES_AT / 1_000 } },
@@ -108,6 +115,12 @@ test('removes the rest of a grant once, with an entry in the ledger, the audit l
 test('waits until the usage of the last day is complete', async () => {
   const organization = await setUp([{ nanos: DOLLAR, expires_at: EXPIRES_AT }]);
   await expireCredit({ ...depsOf(), now: () => DUE_AT - 1 }, { organization });
+  expect(await availableTo(organization)).toBe(DOLLAR);
+});
+
+test('removes the rest once if two functions expire it at the same time', async () => {
+  const organization = await setUp([{ nanos: 3n * DOLLAR, expires_at: EXPIRES_AT }, { nanos: DOLLAR }]);
+  await Promise.all([expireCredit(depsOf(), { organization }), expireCredit(depsOf(), { organization })]);
   expect(await availableTo(organization)).toBe(DOLLAR);
 });
 
@@ -270,6 +283,19 @@ describe('expireCredit, if credit is held at the expiry', () => {
     await expireCredit({ ...depsOf(), now: () => SETTLED_AT + DAY_MS }, { organization });
     expect(await amountsOf(organization)).toEqual([-5n, -11n]);
     expect(await dueAt(organization, SETTLED_AT + DAY_MS)).toEqual([]);
+  });
+
+  test.each([
+    ['before', EXPIRES_AT - 1, [-5n], [-5n, -11n]],
+    ['after', EXPIRES_AT, [-15n], [-15n, -5n]],
+  ])('counts it as used until its settlement only if its request arrived %s the expiry', async (_, atMs, first, all) => {
+    const organization = await setUp([{ nanos: 20n * DOLLAR, expires_at: EXPIRES_AT }, { nanos: 10n * DOLLAR }]);
+    const requestId = await hold(organization, atMs, 15n * DOLLAR);
+    await expireCredit(depsOf(), { organization });
+    expect(await amountsOf(organization)).toEqual(first);
+    await settle(organization, requestId, atMs, 15n * DOLLAR, 4n * DOLLAR);
+    await expireCredit(depsOf(), { organization });
+    expect(await amountsOf(organization)).toEqual(all);
   });
 
   test('removes it when a deployment releases it', async () => {
