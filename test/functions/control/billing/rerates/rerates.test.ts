@@ -40,10 +40,9 @@ describe('creating a rerate', () => {
     expect(RerateResource.parse(first)).toEqual(first);
     expect(await create({ organization }, key)).toEqual(first);
     expect(queue.length).toBe(2);
-    await expect(create({ organization, reason: 'Another reason.' }, key)).rejects.toMatchObject({
-      status: 422,
-      code: 'idempotency_key_reused',
-    });
+    const dayBefore = Date.parse(DAY) / 1_000 - 86_400;
+    for (const other of [{ reason: 'Another reason.' }, { start_time: dayBefore }, { end_time: Date.parse(DAY) / 1_000 + 3_600 }])
+      await expect(create({ organization, ...other }, key)).rejects.toMatchObject({ status: 422, code: 'idempotency_key_reused' });
   });
 
   test('rejects the idempotency key of a preview for an execution, and that of an execution for a preview', async () => {
