@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { controlOf, type SignedIn } from '../../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { openTestKeys } from '../../support/clients/test-keys.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/faults/fault-proxy.ts';
 import { endFaults, TABLE_FAULTS } from '../../support/faults/fault-table/faults.ts';
@@ -69,6 +70,7 @@ beforeAll(async () => {
     users,
     identities,
     proxy,
+    keys: openTestKeys(database.database, database.tables),
     failOnly: (next) => {
       mayFail = next;
     },

@@ -9,19 +9,15 @@ import { openLocalDatabase } from '../../../infra/local/dynamodb/open-database.t
 import { type LocalFacts, readFacts } from '../../../infra/local/local-facts.ts';
 import { forgetUses, readUses } from '../../../infra/local/permissions/permission-log.ts';
 import { bundledProgram } from '../../../infra/local/processes/bundled-program.ts';
-import { shardsOf } from '../../../shared/admission/item/limiter-item.ts';
-import { shardIds } from '../../../shared/admission/item/shards.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { createUserPool, createUserPoolClient } from '../../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../../shared/identity/user-store.ts';
 import { createModelStore } from '../../../shared/models/model-store.ts';
-import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { BUCKET_MS, createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { assemblyDir } from '../assembly/assembly.ts';
-import { openLimiters } from '../emulators/limiters.ts';
+import { openDirectDatabase } from '../emulators/direct-database.ts';
 import { isChecked, recordUses } from '../emulators/used-permissions.ts';
-import { createKey, type TestKey } from '../fixtures/create-key.ts';
 import { isOfPath, type ReplyFault } from './document-faults.ts';
+import { openTestKeys } from './test-keys.ts';
 import { watchReplies } from './watch-replies.ts';
 
 const START = path.join(import.meta.dirname, '../../../infra/local/start.ts');
@@ -141,8 +137,8 @@ const connect = async ({ state, output, end: endRun }: Connection) => {
   const facts = await readFacts(state);
   if (!facts) throw new Error('npm start reported that it was ready without writing local.json.');
   const database = openLocalDatabase(facts.dynamodb_endpoint);
-  const limiters = openLimiters(database, facts.tables.Keys as string);
-  const usage = createUsageStore(database, facts.tables.Usage as string);
+  // Its calls take half as long as those of the SDK's client.
+  const keys = openTestKeys(openDirectDatabase(facts.dynamodb_endpoint), facts.tables);
   const replies = watchReplies(...[facts.base_url, facts.ondemand_url, facts.control_url].filter((url) => url !== null));
   const end = async (): Promise<number | null> => {
     const faults = (await replies.faults()).filter((fault) => !isExpected(fault));
@@ -168,8 +164,7 @@ const connect = async ({ state, output, end: endRun }: Connection) => {
     /** Replies of a path can differ from the document in this way, because another release makes them. */
     expectFault: (documented: string, fault: string): void => void expectedFaults.push({ path: documented, fault }),
     database,
-    limiters,
-    usage,
+    ...keys,
     models: createModelStore(database, facts.tables.Models as string),
     identity: {
       /** Creates a user in the identity provider alone, so that the control plane has no record of them. */
@@ -178,7 +173,7 @@ const connect = async ({ state, output, end: endRun }: Connection) => {
     accounts: {
       users: createUserStore(createRecordTable(database, facts.tables.Accounts as string)),
       /** Sets the amount that a limiter has counted as spent. */
-      spend: async (limiterId: string, nanos: bigint): Promise<void> => limiters.configure(limiterId, { spent: nanos }),
+      spend: async (limiterId: string, nanos: bigint): Promise<void> => keys.limiters.configure(limiterId, { spent: nanos }),
       /** Sets the number of keys that an organization has counted. */
       fillKeyCount: async (organization: string, count: number): Promise<void> => {
         const row = { account: organization, record: 'keys', count };
@@ -187,30 +182,6 @@ const connect = async ({ state, output, end: endRun }: Connection) => {
     },
     /** The current facts: process ids change when a process is restarted. */
     facts: async (): Promise<LocalFacts> => (await readFacts(state)) as LocalFacts,
-    /** A key with these limits, or generous ones by default, and one limiter item. */
-    createKey: async (fields: Partial<TestKey> = {}) =>
-      createKey(limiters, {
-        org: 'org_test',
-        scope: 'serverless',
-        requests_per_minute: 24_000,
-        tokens_per_minute: 1_000_000_000,
-        concurrency: 32,
-        ...fields,
-      }),
-    /** Removes the limiter items of a key, so that the sweep no longer reads them. */
-    removeKey: async (keyId: string): Promise<void> => {
-      const item = await limiters.get(keyId);
-      for (const id of shardIds(keyId, item ? shardsOf(item) : 1))
-        await database.delete({ TableName: facts.tables.Keys as string, Key: { id } });
-    },
-    /** Every usage event of a key that this test created. @param nowMs by the clock of the functions */
-    eventsOf: async (keyId: string, nowMs = Date.now()): Promise<UsageEvent[]> => {
-      const events: UsageEvent[] = [];
-      const item = await limiters.get(keyId);
-      for (const shard of shardIds(keyId, item ? shardsOf(item) : 1))
-        for (const atMs of [nowMs - BUCKET_MS, nowMs]) for await (const event of usage.listByBucket(shard, atMs)) events.push(event);
-      return events;
-    },
     /** Sets faults and delays of the model's container or of an emulator; without settings, ends them. */
     control: async (server: ControlledServer, settings?: Record<string, unknown>): Promise<void> => {
       const url = `${facts[CONTROLLED[server]]}/control`;

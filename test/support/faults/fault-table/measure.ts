@@ -4,7 +4,6 @@ import { ownerIdOf } from '../../../../shared/admission/item/shards.ts';
 import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import type { SignedIn } from '../../clients/control.ts';
-import type { TestRun } from '../../clients/local-run.ts';
 import { eventually } from '../../eventually.ts';
 import { sweepNow } from '../../fixtures/sweep-now.ts';
 import { FAULTS } from '../fault-proxy.ts';
@@ -46,14 +45,14 @@ const ROUTES = { inference: INFERENCE_ROUTES, control: CONTROL_ROUTES, all: [...
 
 /** Sends one request of every route at once during a fault. Returns their cells. */
 export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cell[]> => {
-  const { run } = faulty;
+  const { run, keys } = faulty;
   const nowMs = (): number => Date.now() + (fault.clockOffsetMs ?? 0);
   const sent = await prepare(faulty, fault);
   await beginFault(faulty, fault);
   const failedBefore = failedCalls(faulty);
   let replies: SeenReply[];
   try {
-    const sending = sent.map((request) => sendOne(run, request));
+    const sending = sent.map((request) => sendOne(faulty, request));
     const [all] = await Promise.all([
       Promise.all(sending.map(({ reply }) => reply)),
       fault.during?.(faulty, async () => void (await Promise.all(sending.map(({ held }) => held())))),
@@ -70,7 +69,7 @@ export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cel
   const settled = await Promise.all(sent.map(({ keyId }) => stateOf(faulty, keyId, nowMs())));
   const created = fault.hosts ? await createdKeyNames(faulty) : [];
   const next = await Promise.all(sent.map(({ route, caller }) => send(run, route, caller)));
-  await Promise.all(sent.map(({ keyId }) => run.removeKey(keyId)));
+  await Promise.all(sent.map(({ keyId }) => keys.removeKey(keyId)));
   return sent.map(({ route, caller }, i) => ({
     fault,
     route,
@@ -82,10 +81,10 @@ export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cel
   }));
 };
 
-const prepare = async ({ run, users, identities }: FaultyRun, fault: TableFault): Promise<Sent[]> => {
+const prepare = async ({ run, keys, users, identities }: FaultyRun, fault: TableFault): Promise<Sent[]> => {
   const user = users[TABLE_FAULTS.indexOf(fault) % users.length] as SignedIn;
   const one = async (route: TableRoute): Promise<Sent> => {
-    const { key_id: keyId, secret } = await run.createKey({
+    const { key_id: keyId, secret } = await keys.createKey({
       scope: route.host === 'on-demand' ? 'on_demand' : 'serverless',
       ...fault.keys,
     });
@@ -102,13 +101,13 @@ const createdKeyNames = async ({ control, users: [user] }: FaultyRun): Promise<s
 
 // `held` resolves when the request is in flight, with the head of its reply if that is streamed. Without a charge, or
 // if the model doesn't stream, it resolves when the request is over.
-const sendOne = (run: TestRun, { route, caller, keyId }: Sent) => {
+const sendOne = ({ run, keys }: FaultyRun, { route, caller, keyId }: Sent) => {
   const head = Promise.withResolvers<void>();
   const reply = send(run, route, caller, head.resolve);
   const held = async (): Promise<unknown> => {
     if (!route.isCharged || route.kind === 'pooling') return reply;
     if (route.stream) await head.promise;
-    return eventually(async () => inFlight(await run.limiters.whole(keyId)) > 0, `the model holds the answer of ${route.name}`);
+    return eventually(async () => inFlight(await keys.limiters.whole(keyId)) > 0, `the model holds the answer of ${route.name}`);
   };
   return { reply, held };
 };
@@ -116,9 +115,9 @@ const sendOne = (run: TestRun, { route, caller, keyId }: Sent) => {
 const failedCalls = ({ proxy }: FaultyRun): number => FAULTS.reduce((sum, fault) => sum + proxy.seen[fault], 0);
 
 // Settlements may be retried or come from the queue.
-const isReleased = async ({ run }: FaultyRun, keyId: string, limitMs: number): Promise<boolean> => {
+const isReleased = async ({ keys }: FaultyRun, keyId: string, limitMs: number): Promise<boolean> => {
   for (const start = performance.now(); ; await delay(POLL_MS)) {
-    if (inFlight(await run.limiters.whole(keyId)) === 0) return true;
+    if (inFlight(await keys.limiters.whole(keyId)) === 0) return true;
     if (performance.now() - start >= limitMs) return false;
   }
 };
@@ -137,8 +136,8 @@ const sweepLater = async ({ run }: FaultyRun, nowMs: () => number): Promise<void
   if (!complete) throw new Error('The sweep did not reach its end.');
 };
 
-const stateOf = async ({ run, proxy }: FaultyRun, keyId: string, nowMs: number) => {
-  const item = await run.limiters.whole(keyId);
+const stateOf = async ({ keys, proxy }: FaultyRun, keyId: string, nowMs: number) => {
+  const item = await keys.limiters.whole(keyId);
   const admitted = new Set<string>();
   for (const write of proxy.writes()) {
     if (write.kind === 'event' || ownerIdOf(write.limiterId) !== keyId) continue;
@@ -147,7 +146,7 @@ const stateOf = async ({ run, proxy }: FaultyRun, keyId: string, nowMs: number) 
   }
   return {
     admitted: [...admitted],
-    events: await run.eventsOf(keyId, nowMs),
+    events: await keys.eventsOf(keyId, nowMs),
     inFlightAfterSweep: inFlight(item),
     spent: BigInt(item?.spent ?? 0),
   };

@@ -1,5 +1,6 @@
 import type { Control, SignedIn } from '../../clients/control.ts';
 import type { TestRun } from '../../clients/local-run.ts';
+import type { TestKeys } from '../../clients/test-keys.ts';
 import type { TestKey } from '../../fixtures/create-key.ts';
 import type { FaultProxy } from '../fault-proxy.ts';
 import type { Identities } from './identities.ts';
@@ -9,6 +10,8 @@ import type { TableRoute } from './routes.ts';
 export interface FaultyRun {
   run: TestRun;
   proxy: FaultProxy;
+  /** The keys of the cells, in the database behind the proxy. */
+  keys: TestKeys;
   /** Limits the proxy's faults to these calls. */
   failOnly: (mayFail: (operation: string, body: Buffer) => boolean) => void;
   control: Control;
