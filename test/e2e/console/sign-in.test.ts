@@ -149,6 +149,19 @@ describe('a session', () => {
     }));
 });
 
+test('a page that a test has closed leaves the next one no session, value or route', async () => {
+  const first = await ui.open(owner);
+  await first.page.route('**/v1/**', (route) => route.abort());
+  await first.page.evaluate("localStorage.setItem('left', '1'), sessionStorage.setItem('left', '1')");
+  await first.close();
+  const { page, faults, close } = await ui.openSignedOut('/account');
+  await signIn(page, owner);
+  await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+  expect(await page.evaluate("[localStorage.getItem('left'), sessionStorage.getItem('left')]")).toEqual([null, null]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
 test('an address that is no screen says so, and names the way on', () =>
   signedOut('/no/such.screen', async ({ page }) => {
     await signIn(page, owner);
