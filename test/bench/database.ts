@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { startTestRun } from '../support/clients/local-run.ts';
+import { startWholeRun } from '../support/clients/local-run.ts';
 import { ask, type Server } from './client.ts';
 import { measureKinds } from './key-kinds.ts';
 import { median, sum } from './lib/statistics.ts';
@@ -26,7 +26,7 @@ export const measureDatabase = async (stack: Stack): Promise<Findings> => {
   const observer = await startObserver(stack.run.dynamodb_endpoint, stack.run.container_url);
   process.env.DYNAMODB_ENDPOINT = observer.databaseUrl;
   try {
-    const run = await startTestRun('--container', `${observer.containerUrl}/invocations`);
+    const run = await startWholeRun('--container', `${observer.containerUrl}/invocations`);
     try {
       await publishModels(run);
       const { server } = await openSluice(run);

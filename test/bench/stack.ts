@@ -7,7 +7,7 @@ import { VECTOR_DIMENSIONS } from '../../infra/local/model-server/vectors/vector
 import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
-import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
+import { startWholeRun, type TestRun } from '../support/clients/local-run.ts';
 import type { Server } from './client.ts';
 import { FALLBACKS } from './prompts.ts';
 
@@ -61,7 +61,7 @@ export const publishModels = async ({ models }: TestRun): Promise<void> => {
  * would wait more and more, and a request after a wait takes more CPU.
  */
 export const startStack = async (): Promise<Stack> => {
-  const run = await startTestRun('--no-streams');
+  const run = await startWholeRun('--no-streams');
   process.once('exit', () => rmSync(run.state, { recursive: true, force: true }));
   await publishModels(run);
   // Each chunk must be one payload part; random cuts only test the reader.

@@ -28,6 +28,9 @@ export const startTestRun = async (...flags: string[]) => startRun({ flags });
 /** The same with its database on disk, in a new state folder or a given one. */
 export const startDurableRun = async (state?: string, ...flags: string[]) => startRun({ flags, durable: true, ...(state && { state }) });
 
+/** The same with the processes of all functions from the start, for what measures them. */
+export const startWholeRun = async (...flags: string[]) => startRun({ flags, hasLateFunctions: false });
+
 /**
  * A local run without flags that the suites of one Jest worker use one after the other. It is started for the first
  * of them and ends after all tests, so a suite must not stop it, must not expect that it is the first one to use it,
@@ -71,9 +74,11 @@ interface Launch {
   flags: string[];
   durable: boolean;
   state: string;
+  // Most suites use few functions. Several environments are for races, which the start of a process would decide.
+  hasLateFunctions?: boolean | undefined;
 }
 
-const launch = async ({ flags, durable, state }: Launch): Promise<ChildProcess> =>
+const launch = async ({ flags, durable, state, hasLateFunctions = !flags.includes('--environments') }: Launch): Promise<ChildProcess> =>
   spawn(
     process.execPath,
     [
@@ -89,8 +94,7 @@ const launch = async ({ flags, durable, state }: Launch): Promise<ChildProcess> 
       assemblyDir(),
       // Runs with several environments are for races under load, which a check of each call would slow down.
       ...(isChecked() && !flags.includes('--environments') ? ['--check-permissions'] : []),
-      // Most suites use few functions. Several environments are for races, which the start of a process would decide.
-      ...(flags.includes('--environments') ? [] : ['--late-functions']),
+      ...(hasLateFunctions ? ['--late-functions'] : []),
       ...(durable ? [] : ['--ephemeral']),
       ...flags,
     ],
@@ -105,8 +109,9 @@ const startRun = async ({
   flags,
   durable = false,
   state = mkdtempSync(path.join(tmpdir(), 'sluice-run-')),
+  hasLateFunctions,
 }: Partial<Launch> & Pick<Launch, 'flags'>) => {
-  const child = await launch({ flags, durable, state });
+  const child = await launch({ flags, durable, state, hasLateFunctions });
   const output = await untilReady(child);
   const end = async (): Promise<number | null> => {
     const code = await stop(child);
