@@ -34,9 +34,9 @@ export const urlFault = (networks: Networks, text: string): string | undefined =
   const port = portOf(url);
   if (port < FIRST_FREE_PORT && port !== HTTPS_PORT && !(isHttp && port === HTTP_PORT))
     return `expected the port ${HTTPS_PORT}, or one from ${FIRST_FREE_PORT} on`;
-  const host = hostOf(url);
-  if (host.length > MAX_HOST_CHARACTERS) return `expected a host of at most ${MAX_HOST_CHARACTERS} characters`;
-  if (isIP(host) === 0) return undefined;
-  if (!networks.isAllowed(host)) return `expected a public address, and ${host} is not on the public Internet`;
-  return isHttp && !networks.isExempt(host) ? 'expected a URL that begins with https://' : undefined;
+  const hostname = hostOf(url);
+  if (hostname.length > MAX_HOST_CHARACTERS) return `expected a host of at most ${MAX_HOST_CHARACTERS} characters`;
+  if (isIP(hostname) === 0) return undefined;
+  if (!networks.isAllowed(hostname)) return `expected a public address, and ${hostname} is not on the public Internet`;
+  return isHttp && !networks.isExempt(hostname) ? 'expected a URL that begins with https://' : undefined;
 };

@@ -39,28 +39,31 @@ const checkDimensions = ({ dimensions }: EmbeddingsRequest, { name, embedding }:
     });
 };
 
-// The vectors of a request are larger than the memory of the function: 400. `most`: those that a request can have.
+// The vectors of a request are larger than the memory of the function: 400. `maxVectors`: those that a request can have.
 class VectorsTooLarge extends InvalidRequest {
-  constructor(inputs: number, dimensions: number, most: number) {
+  constructor(inputs: number, dimensions: number, maxVectors: number) {
     super({
       param: 'input',
       code: 'vectors_too_large',
-      message: `A request can have ${most} vectors of ${dimensions} dimensions, and this one has ${inputs} inputs. Split it into several requests.`,
+      message: `A request can have ${maxVectors} vectors of ${dimensions} dimensions, and this one has ${inputs} inputs. Split it into several requests.`,
     });
   }
 }
 
+const vectorsIn = (bytes: number, dimensions: number): number => Math.floor(bytes / (dimensions * Float32Array.BYTES_PER_ELEMENT));
+
 /** @throws VectorsTooLarge @param maxBytes of all vectors of a request */
 export const checkVectors = (inputs: number, dimensions: number, maxBytes: number): void => {
-  const most = Math.floor(maxBytes / (dimensions * Float32Array.BYTES_PER_ELEMENT));
-  if (inputs > most) throw new VectorsTooLarge(inputs, dimensions, most);
+  const maxVectors = vectorsIn(maxBytes, dimensions);
+  if (inputs > maxVectors) throw new VectorsTooLarge(inputs, dimensions, maxVectors);
 };
 
 /** Rejects a request for something the model does not support, and one that is too large. @throws 400 */
 export const checkEmbeddings = (request: EmbeddingsRequest, model: Model): void => {
   checkDimensions(request, model);
   const inputs = inputsOf(request);
-  checkVectors(inputs.length, dimensionsOf(request, model), MAX_VECTORS_BYTES);
+  const dimensions = dimensionsOf(request, model);
+  checkVectors(inputs.length, dimensions, MAX_VECTORS_BYTES);
   let tokens = 0;
   inputs.forEach((input, index) => {
     tokens += estimateTokens(textBytes(input));

@@ -4,7 +4,7 @@ import { ContextLengthExceeded, type ExceededFacts } from '../pipeline/context-l
 export class PromptTooLong extends ContextLengthExceeded {
   constructor(facts: ExceededFacts) {
     const { promptTokens = 0, windowTokens } = facts;
-    const most = Math.min(windowTokens, promptTokens - 1);
-    super(facts, `prompt is too long: ${promptTokens} tokens > ${most} maximum. Shorten the messages, or start a new conversation.`);
+    const maxTokens = Math.min(windowTokens, promptTokens - 1);
+    super(facts, `prompt is too long: ${promptTokens} tokens > ${maxTokens} maximum. Shorten the messages, or start a new conversation.`);
   }
 }

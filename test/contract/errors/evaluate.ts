@@ -178,7 +178,11 @@ const named = (node: ts.Identifier, environment: Environment, depth: number): Va
   if (!declaration) return unknown(node);
   const given = environment.get(declaration);
   if (given) return given;
-  if (ts.isVariableDeclaration(declaration) && declaration.initializer) return evaluate(declaration.initializer, environment, depth + 1);
+  if (ts.isVariableDeclaration(declaration) && declaration.initializer) {
+    const value = evaluate(declaration.initializer, environment, depth + 1);
+    // What a call computes is best named by the constant that keeps it.
+    return ts.isCallExpression(declaration.initializer) && isTexts(value) && !value.some(isKnown) ? unknown(node) : value;
+  }
   if (ts.isBindingElement(declaration)) {
     const { parent } = declaration.parent;
     const property = declaration.propertyName ?? declaration.name;

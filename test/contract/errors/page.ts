@@ -87,6 +87,7 @@ const LABELS: Readonly<Record<string, string>> = {
   ...{ maxHeldRequestsOfOrganization: 'limit', holdNanos: 'cost', neededNanos: 'cost', leftNanos: 'amount', availableNanos: 'credit' },
   ...{ value: 'seconds', waitMs: 'seconds', host: 'model or deployment', SUBJECTS: 'who', named: 'model', of: 'organization' },
   ...{ actor: 'organization', body: 'version', event: 'id', text: 'id', refused: 'reason', longestTokens: 'tokens', each: 'resolution' },
+  ...{ perDay: 'limit', MAX_CHARACTERS_TOGETHER: 'limit', lacking: 'permission', first: 'month', unsupported: 'field' },
   ...{
     LIMITING: 'field',
     format: 'file',
