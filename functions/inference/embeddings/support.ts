@@ -39,7 +39,7 @@ const checkDimensions = ({ dimensions }: EmbeddingsRequest, { name, embedding }:
     });
 };
 
-// The vectors of a request are larger than the memory of the function: 400. `maxVectors`: those that a request can have.
+// 400: the vectors of a request are larger than the memory of the function. `maxVectors`: the most of a request.
 class VectorsTooLarge extends InvalidRequest {
   constructor(inputs: number, dimensions: number, maxVectors: number) {
     super({

@@ -180,7 +180,7 @@ const named = (node: ts.Identifier, environment: Environment, depth: number): Va
   if (given) return given;
   if (ts.isVariableDeclaration(declaration) && declaration.initializer) {
     const value = evaluate(declaration.initializer, environment, depth + 1);
-    // What a call computes is best named by the constant that keeps it.
+    // The constant that keeps the result of a call names it best.
     return ts.isCallExpression(declaration.initializer) && isTexts(value) && !value.some(isKnown) ? unknown(node) : value;
   }
   if (ts.isBindingElement(declaration)) {
