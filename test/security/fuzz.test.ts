@@ -10,7 +10,7 @@ import { createJudge } from './fuzz/judge.ts';
 import { createRequests } from './fuzz/requests.ts';
 import { createSender, type FuzzedReply, toCurl } from './fuzz/send.ts';
 
-const REQUESTS = Number(process.env.FUZZED_REQUESTS ?? sized(700, 4_500));
+const REQUESTS = Number(process.env.FUZZED_REQUESTS ?? sized(350, 4_500));
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
 // After as many requests everything that they may have changed or deleted is created anew.
 const REQUESTS_A_ROUND = sized(350, 1_500);

@@ -167,16 +167,25 @@ test('continues the largest stored conversation, refuses more than fits beside i
     const body = { model: MODEL, input: input(bytes), max_output_tokens: 16 };
     return JSON.parse((await environment.invoke(eventAt('/v1/responses', body))).text);
   };
-  const { id, store } = await create(STORED_BYTES);
+  const {
+    id,
+    store,
+    output: [item],
+  } = await create(STORED_BYTES);
   expect([store, (await create(TOO_LARGE_TO_STORE_BYTES)).store]).toEqual([true, false]);
-  const next = async (bytes: number) => {
-    const body = { model: MODEL, input: input(bytes), previous_response_id: id, max_output_tokens: 16, store: false };
-    const { status, text: reply } = await environment.invoke(eventAt('/v1/responses', body));
-    return { status, code: JSON.parse(reply).error?.code };
+  const send = async (body: object) => {
+    const { status, text: reply } = await environment.invoke(
+      eventAt('/v1/responses', { model: MODEL, max_output_tokens: 16, store: false, ...body }),
+    );
+    return { status, error: JSON.parse(reply).error };
   };
+  const next = (bytes: number) => send({ input: input(bytes), previous_response_id: id });
+  const refer = (bytes: number) => send({ input: [{ type: 'item_reference', id: item.id }, ...input(bytes)] });
   for (let time = 0; time < TIMES; time += 1) {
-    expect(await next(1_000_000)).toEqual({ status: 200, code: undefined });
-    expect(await next(LARGEST_BODY_BYTES - 1_000)).toEqual({ status: 400, code: 'conversation_too_long' });
+    expect(await next(1_000_000)).toEqual({ status: 200, error: null });
+    expect(await next(LARGEST_BODY_BYTES - 1_000)).toMatchObject({ status: 400, error: { code: 'conversation_too_long' } });
+    expect(await refer(1_000_000)).toEqual({ status: 200, error: null });
+    expect(await refer(LARGEST_BODY_BYTES - 1_000)).toMatchObject({ status: 400, error: { param: 'input' } });
   }
   expectToFit();
 });
