@@ -60,6 +60,16 @@ const LISTS: readonly [path: string, statuses: readonly number[]][] = [
 const opaque = (position: string): string => `page_${Buffer.from(position).toString('base64url')}`;
 const CURSORS = ['%zz', '%00', opaque('['), opaque('["",{"at":1e99,"after":{}}]'), 'x'.repeat(MAX_KEY_BYTES)];
 
+const LIMITED_LISTS = ['/v1/tickets', '/v1/api-keys', '/v1/audit-log', '/v1/users'];
+const LIMITS = ['0', '-1', '1.5', '1e9', 'all'];
+
+const WRONG_KEYS = [
+  { expires_at: 'soon' },
+  { expires_at: 4_000_000_000.5 },
+  { metadata: { a: { b: 1 } } },
+  { metadata: { a: 'x'.repeat(513) } },
+];
+
 const PATHS_WITH_METHODS: readonly [HostName, path: string, allowed: readonly string[]][] = [
   ['serverless', '/v1/chat/completions', ['POST', 'OPTIONS']],
   ['serverless', '/v1/models', ['GET', 'HEAD', 'OPTIONS']],
@@ -92,6 +102,21 @@ export const directedRequests = (hosts: FuzzedHosts['hosts']): DirectedRequest[]
     ...LISTS.flatMap(([path, statuses]) =>
       CURSORS.map((cursor) => ({ host: 'control' as const, request: requestOf('control', 'a cursor', 'GET', path + cursor), statuses })),
     ),
+    ...LIMITED_LISTS.flatMap((path) =>
+      LIMITS.map((limit) => ({
+        host: 'control' as const,
+        request: requestOf('control', 'a limit', 'GET', `${path}?limit=${limit}`),
+        statuses: [400],
+      })),
+    ),
+    ...WRONG_KEYS.map((fields) => {
+      const body = Buffer.from(JSON.stringify({ name: 'a', ...fields }));
+      return {
+        host: 'control' as const,
+        request: requestOf('control', `a wrong ${Object.keys(fields)}`, 'POST', '/v1/api-keys', body),
+        statuses: [400],
+      };
+    }),
     ...PATHS_WITH_METHODS.map(([host, path, allowed]) => ({
       host,
       request: requestOf(host, 'a wrong method', UNSUPPORTED, path),
