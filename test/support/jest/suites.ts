@@ -6,7 +6,7 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 /** All test files, by their paths under the project's root. */
 export const allSuites = (): string[] => globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
 
-// They start the local run, the model's container, an assembly's synthesis, or programs of ours.
+// They start the local run, the model's container, a synthesis or programs of ours, break calls, or have a larger size.
 const SLOW = [
   'infra/local/model-server/server.ts',
   'infra/local/container.ts',
@@ -14,9 +14,14 @@ const SLOW = [
   'infra/assembly/read-templates.ts',
   'test/support/clients/local-run.ts',
   'test/support/assembly/templates.ts',
+  'test/support/faults/byte-fault-proxy.ts',
+  'test/support/faults/crashing-process.ts',
+  'test/support/faults/fault-proxy.ts',
+  'test/support/faults/unreliable-database.ts',
+  'test/support/sized.ts',
 ];
 // Their suites repeat something hundreds of times, or start programs by their paths.
-const SLOW_FOLDERS = /^test\/(?:e2e|load|security|upgrade|contract)\//;
+const SLOW_FOLDERS = /^test\/(?:architecture|e2e|load|security|upgrade|contract|infra\/(?:stacks|tools))\//;
 
 const importsOf = new Map<string, string[]>();
 
@@ -42,7 +47,7 @@ const reachesSlow = (suite: string): boolean => {
 };
 
 /**
- * True for a test file that needs no local run, no container and no synthesis of its own.
+ * True for a test file that needs no local run, no container, no synthesis of its own and no large random run.
  * @param suite its path under the project's root
  */
 export const isQuick = (suite: string): boolean => !SLOW_FOLDERS.test(suite) && !reachesSlow(suite);
