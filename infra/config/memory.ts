@@ -10,7 +10,7 @@ const atLeast = (mb: number) => z.int().min(mb).max(MAX_MB).default(mb);
 
 /** The memory of each function in MB. */
 export const Memory = z.strictObject({
-  // The smallest in which the largest requests and replies fit (decision 0134).
+  // The largest requests and replies fit, and a million long streams cost less than $90 (decision 0134).
   inference: atLeast(165),
   'ondemand-inference': atLeast(165),
   catalog: atLeast(256),

@@ -50,11 +50,9 @@ class VectorsTooLarge extends InvalidRequest {
   }
 }
 
-const vectorsIn = (bytes: number, dimensions: number): number => Math.floor(bytes / (dimensions * Float32Array.BYTES_PER_ELEMENT));
-
 /** @throws VectorsTooLarge @param maxBytes of all vectors of a request */
 export const checkVectors = (inputs: number, dimensions: number, maxBytes: number): void => {
-  const maxVectors = vectorsIn(maxBytes, dimensions);
+  const maxVectors = Math.floor(maxBytes / (dimensions * Float32Array.BYTES_PER_ELEMENT));
   if (inputs > maxVectors) throw new VectorsTooLarge(inputs, dimensions, maxVectors);
 };
 

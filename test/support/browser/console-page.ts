@@ -47,8 +47,7 @@ const createPage = async (browser: Browser, options: BrowserContextOptions): Pro
 
 /**
  * Opens a page with a session of its own. Times are in UTC, and nothing moves. It may be a page that an earlier test
- * has closed, without its cookies, stored values
- * and routes.
+ * has closed, without its cookies, stored values and routes.
  */
 export const openPage = async (
   browser: Browser,

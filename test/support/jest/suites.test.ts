@@ -6,6 +6,9 @@ import ProcessEnvironment from './environment.ts';
 import { notRun } from './report-not-run.ts';
 import { allSuites, isQuick } from './suites.ts';
 
+// Jest has two, and adds four for each suite.
+const HANDLERS_OF_TWO_SUITES = 10;
+
 const ROOT = path.join(import.meta.dirname, '../../..');
 
 describe('the quick suites', () => {
@@ -22,6 +25,8 @@ describe('the quick suites', () => {
     ['test/shared/admission/item/secret.test.ts', true],
     ['test/e2e/inference/completions.test.ts', false],
     ['test/infra/stacks/options.test.ts', false],
+    ['test/shared/database/byte-faults.test.ts', false],
+    ['test/functions/deployments/convergence.test.ts', false],
     ['test/infra/tools/cost/request-sizes.test.ts', false],
   ])('%s: %s', (suite, quick) => {
     expect(isQuick(suite)).toBe(quick);
@@ -33,6 +38,11 @@ test("Jest runs the quick suites of `npm run test:quick`, also without Node's fl
   const parameters = ['node_modules/jest/bin/jest.js', '--filter=./test/support/jest/quick-suites.mjs', '--listTests'];
   const listed = execFileSync(process.execPath, parameters, { cwd: ROOT, env, encoding: 'utf8' }).trim().split('\n');
   expect(listed.map((file) => path.relative(ROOT, file)).sort()).toEqual(allSuites().filter(isQuick));
+});
+
+test('the handlers of events of suites that ended in this worker are gone', () => {
+  const { [Symbol.for('EVENT_HANDLERS')]: handlers } = globalThis as { [handlers: symbol]: unknown[] };
+  expect(handlers?.length).toBeLessThan(HANDLERS_OF_TWO_SUITES);
 });
 
 describe('a run', () => {
