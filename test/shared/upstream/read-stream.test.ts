@@ -204,5 +204,8 @@ describe('a stream from a runtime', () => {
 });
 
 test('keeps nothing of a reader in memory after its stream', () => {
-  expect(keptBytes(() => createStreamReader())).toBeLessThan(100);
+  const url = import.meta.resolve('../../../shared/upstream/read-stream.ts');
+  expect(keptBytes<typeof import('../../../shared/upstream/read-stream.ts')>(url, (module) => module.createStreamReader())).toBeLessThan(
+    100,
+  );
 });
