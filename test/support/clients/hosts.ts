@@ -1,7 +1,7 @@
 import { inferenceHostRoutes } from '../../../shared/hosts/inference-routes.ts';
 import { COUNT_TOKENS_PATH, MESSAGES_PATH } from '../../../shared/http/messages-path.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { shareTestRun, startTestRun, type TestRun } from './local-run.ts';
+import { shareTestRun, type TestRun } from './local-run.ts';
 
 /** The inference hosts, which behave alike. */
 export const HOSTS = ['serverless', 'on-demand'] as const;
@@ -63,10 +63,10 @@ export type HostRun = TestRun & { host: HostFacts };
 /**
  * A local run seen through one of its hosts: the URL of the host, and keys for it. The models that are published on
  * the serverless host are deployed for the keys' organization on the on-demand host, under the same names.
- * @param flags without any, suites share the run
+ * @param started without any, suites share the run
  */
-export const startHostRun = async (name: HostName, ...flags: string[]): Promise<HostRun> => {
-  const run = flags.length > 0 ? await startTestRun(...flags) : await shareTestRun();
+export const startHostRun = async (name: HostName, started: Promise<TestRun> = shareTestRun()): Promise<HostRun> => {
+  const run = await started;
   const host = FACTS[name];
   if (name === 'serverless') return { ...run, host };
   for (const model of (await run.models.list(SERVERLESS_POOL)).values()) await run.models.put(ORGANIZATION, model);

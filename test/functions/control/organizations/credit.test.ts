@@ -58,7 +58,7 @@ test('1,000 concurrent requests never exceed $1.00 of credit, and the ledger bal
     const settling = settle({ usage: database.usage, keys }, admission, eventOf(admission, { tokens: 10, costNanos }));
     await settling.catch((error: unknown) => expect(error).toBeInstanceOf(DatabaseUnavailable));
   };
-  // A single process cannot send all requests at once, as test/e2e/failures/credit.test.ts does.
+  // A single process cannot send all requests at once, as test/e2e/environments/credit.ts does.
   const waiting = Array.from({ length: 1_000 }, (_, i) => i);
   const caller = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await one(undefined, next);

@@ -1,14 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
+import { environments } from './run.ts';
 
 let run: TestRun;
 beforeAll(async () => {
-  run = await startTestRun('--environments', '3');
-});
-afterAll(async () => {
-  await run.close();
+  run = await environments.start();
 });
 
 const messages = [{ role: 'user' as const, content: 'Tell me about rivers.' }];

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { HOSTS, type HostRun, startHostRun } from '../../support/clients/hosts.ts';
 import { sweepNow } from '../../support/fixtures/sweep-now.ts';
 import { sized } from '../../support/sized.ts';
+import { environments } from './run.ts';
 
 const ROUNDS = sized(4, 8);
 
 describe.each(HOSTS)('the %s host', (name) => {
   let run: HostRun;
   beforeAll(async () => {
-    run = await startHostRun(name, '--environments', '8');
-  });
-  afterAll(async () => {
-    await run.close();
+    run = await startHostRun(name, environments.start());
   });
 
   const MINUTE_MS = 60_000;
