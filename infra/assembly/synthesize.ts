@@ -10,6 +10,9 @@ import { KEPT_BUNDLES } from '../bundling/keep-bundle.ts';
 const STALL_MS = 300_000;
 const MAX_ERROR_OUTPUT_CHARS = 20_000;
 
+/** The variable that is `false` if the CDK must not check the templates, which takes most of a synthesis. */
+export const VALIDATION = 'CDK_VALIDATION';
+
 const CdkJson = z.object({ app: z.string(), context: z.record(z.string(), z.unknown()).default({}) });
 
 /** How the CDK app runs. */

@@ -1,5 +1,6 @@
-/** True if random, fault and load tests run at their full sizes: `npm run test:full`. */
-export const isFull = process.env.TEST_SIZE === 'full';
+import { isFull } from './is-full.ts';
+
+export { isFull };
 
 /**
  * How much a random, fault or load test does. CONTRIBUTING.md says when to run the full sizes.

@@ -1,11 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { interpret } from '../../infra/assembly/interpret.ts';
+import { keptAssembly } from '../../infra/assembly/kept-assembly.ts';
 import { readAssembly } from '../../infra/assembly/read-assembly.ts';
-import { synthesize } from '../../infra/assembly/synthesize.ts';
 import { version } from '../../infra/config/release.ts';
 import { readFlags } from '../../infra/tools/read-flags.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { latestRelease } from './changelog.ts';
 import { LAST_RELEASE, packRelease } from './release-archive.ts';
 import { keepReleasedStacks, RELEASED_STACKS } from './released-stacks.ts';
@@ -27,12 +26,11 @@ if (latest?.version !== version) {
   console.error(`CHANGELOG.md must begin with an entry '## ${version} (YYYY-MM-DD)', the version in package.json.`);
   process.exit(1);
 }
-await using assembly = temporaryFolder();
-await synthesize(ROOT, assembly.path);
-const archive = packRelease(version, interpret(await readAssembly(assembly.path)).functions);
+const assembly = await keptAssembly(ROOT);
+const archive = packRelease(version, interpret(await readAssembly(assembly)).functions);
 writeFileSync(LAST_RELEASE, archive);
 // The local run that writes the rows has this assembly's tables.
-process.env.SLUICE_TEST_ASSEMBLY = assembly.path;
+process.env.SLUICE_TEST_ASSEMBLY = assembly;
 const rows = path.relative(ROOT, await keepRows(version));
 await keepReleasedStacks(version);
 const stacks = path.relative(ROOT, RELEASED_STACKS);

@@ -1,3 +1,3 @@
-import { keepTestAssembly } from './isolated-assembly.ts';
+import { validatedAssembly } from './isolated-assembly.ts';
 
-await keepTestAssembly();
+await validatedAssembly();

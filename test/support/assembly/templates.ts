@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
-import { temporaryFolder } from '../temporary-folder.ts';
-import { assemblyDir, synthesizeWith } from './assembly.ts';
+import { assemblyDir } from './assembly.ts';
+import { isolatedAssembly } from './isolated-assembly.ts';
 
 export const stackNames = [
   'data',
@@ -35,9 +35,7 @@ export const readTemplate = (folder: string, stack: StackName): Template =>
  * @throws Error with the app's error output if it rejects the settings, or if they break a rule of cdk-nag
  */
 export const templatesWith = async (settings: object): Promise<(stack: StackName) => Template> => {
-  await using output = temporaryFolder();
-  const folder = output.path;
-  await synthesizeWith(settings, folder, { 'aws:cdk:bundling-stacks': [] });
+  const folder = await isolatedAssembly({ sluice: settings, 'aws:cdk:bundling-stacks': [] });
   const read = [...stackNames, ...OPTIONAL]
     .filter((name) => existsSync(fileOf(folder, name)))
     .map((name) => [name, readTemplate(folder, name)] as const);
