@@ -16,8 +16,10 @@ import {
 } from '../../functions/control/billing/billing-fixtures.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { Crash, unreliable } from '../../support/faults/unreliable-database.ts';
+import { sized } from '../../support/sized.ts';
 
-const ORGANIZATIONS = 20;
+// Each of the invoices that are issued at the same time has to try again for all that come before it.
+const ORGANIZATIONS = sized(5, 20);
 const MONTHS = ['2026-01', '2026-02', '2026-03', '2026-04', '2026-05', '2026-06', '2026-07', '2026-08', '2026-09', '2026-10'];
 const origin = systemOrigin('billing', NOW);
 
@@ -89,7 +91,7 @@ describe('issueInvoice with a seller', () => {
     expect(await deps.invoices.get(organization, second.id)).toEqual(second);
   });
 
-  test('gives 200 invoices of 20 organizations at the same time 200 numbers without a gap', async () => {
+  test(`gives ten invoices of each of ${ORGANIZATIONS} organizations at the same time numbers without a gap`, async () => {
     const drafts = await draftsOf(ORGANIZATIONS, MONTHS);
     const last = await deps.numbers.last('invoice');
     const issued = await Promise.all(drafts.map((draft) => issueInvoice(deps, origin, draft)));
