@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createChunkTemplate } from '../../../shared/upstream/chunk-template.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 // As vLLM writes it, with more or other fields around the text.
 const chunkOf = (content: unknown, more: object = {}, choice: object = {}, delta: object = {}): object => ({
@@ -24,7 +25,7 @@ const readAll = (texts: readonly string[]) => {
 };
 
 const anyText = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.string({ unit: 'grapheme' }),
   fc.constantFrom('"content":"', '\\', '"', '\u007f', '', 'content', '","x":"'),
 );

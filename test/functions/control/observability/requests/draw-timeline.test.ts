@@ -4,6 +4,7 @@ import { drawTimeline } from '../../../../../functions/control/observability/req
 import { costOf } from '../../../../../functions/control/observability/requests/request-cost.ts';
 import { requestDetail } from '../../../../../functions/control/observability/requests/request-detail.ts';
 import type { UsageEvent } from '../../../../../shared/usage/event.ts';
+import { anyCharacter } from '../../../../support/any-character.ts';
 import { fullEvent, LOWER, PRICE, ratedAgain } from './request-fixtures.ts';
 
 const draw = (original: UsageEvent, again: UsageEvent[] = []): string =>
@@ -59,7 +60,7 @@ test('names the error that the caller got', () => {
 });
 
 test('no text of a caller can make a line longer than a terminal, or control the terminal', () => {
-  const Text = fc.string({ unit: 'binary', maxLength: 300 });
+  const Text = fc.string({ unit: anyCharacter, maxLength: 300 });
   fc.assert(
     fc.property(Text, fc.dictionary(Text, Text), fc.nat(600_000), (user, metadata, duration_ms) => {
       const text = draw(fullEvent('org_1', 'key_1', { user, metadata, duration_ms }));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createCustomInput } from '../../../../../functions/inference/responses/tools/custom-input.ts';
+import { anyCharacter } from '../../../../support/any-character.ts';
 
 const read = (parts: readonly string[]): { deltas: string[]; input: string } => {
   const input = createCustomInput();
@@ -58,7 +59,7 @@ describe('the input of a custom tool', () => {
 
   test('is the same however it is split', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.infiniteStream(fc.integer({ min: 1, max: 7 })), (text, sizes) => {
+      fc.property(fc.string({ unit: anyCharacter }), fc.infiniteStream(fc.integer({ min: 1, max: 7 })), (text, sizes) => {
         const json = JSON.stringify({ input: text });
         const parts: string[] = [];
         for (let at = 0; at < json.length; ) {
