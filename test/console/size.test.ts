@@ -3,7 +3,10 @@ import { describe, expect, test } from '@jest/globals';
 import { buildConsole } from '../../infra/tools/console/build-console.ts';
 
 const KB = 1_000;
-const { assets, entry, style, metafile } = buildConsole();
+// Each file is a request, and in the cloud a call of a function.
+const MAX_START_FILES = 6;
+const MAX_SCREEN_FILES = 8;
+const { assets, entry, style, metafile } = await buildConsole();
 const sizes = new Map(assets.map(({ name, content }) => [name, gzipSync(content, { level: 9 }).length]));
 const outputs = new Map(Object.entries(metafile.outputs).map(([file, output]) => [file.replace(/^.*\//, ''), output]));
 const nameOf = (file: string): string => file.replace(/^.*\//, '');
@@ -20,18 +23,25 @@ const sizeOf = (names: Iterable<string>): number => [...names].reduce((sum, name
 const start = neededBy(entry);
 const [shell = ''] = [...outputs].find(([, { entryPoint }]) => entryPoint?.endsWith('/signed-in.tsx')) ?? [];
 const signedIn = new Set([...start, ...neededBy(shell)]);
-const later = (outputs.get(entry)?.imports ?? []).filter(({ kind }) => kind === 'dynamic-import').map(({ path }) => nameOf(path));
+const later = [...start].flatMap((file) => outputs.get(file)?.imports ?? []).filter(({ kind }) => kind === 'dynamic-import');
 const screens = [...outputs]
   .filter(([, { entryPoint }]) => entryPoint?.endsWith('/screen.tsx'))
   .map(([name, { entryPoint }]) => [entryPoint, name] as const);
 
+const [, home = ''] = screens.find(([source]) => source?.includes('/home/')) ?? [];
+
 describe('the console', () => {
+  test('loads few files until its first screen is there, and few more for each other screen', () => {
+    expect(new Set([...signedIn, ...neededBy(home), style]).size).toBeLessThanOrEqual(MAX_START_FILES);
+    const counts = screens.map(([, name]) => [...neededBy(name)].filter((file) => !signedIn.has(file)).length);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(MAX_SCREEN_FILES);
+  });
+
   test('loads at most 95 kB, compressed, before someone can sign in', () => {
     expect(sizeOf([...start, style])).toBeLessThanOrEqual(95 * KB);
   });
 
   test('loads at most 120 kB, compressed, until its first screen is there', () => {
-    const [, home = ''] = screens.find(([source]) => source?.includes('/home/')) ?? [];
     expect(sizeOf(new Set([...signedIn, ...neededBy(home), style]))).toBeLessThanOrEqual(120 * KB);
   });
 

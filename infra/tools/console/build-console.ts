@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { buildSync, type Metafile } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
+import { fewChunks } from './few-chunks.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 
@@ -18,8 +19,8 @@ interface BuiltConsole {
 }
 
 /** Bundles the console. Each page of it is a chunk of its own, which is loaded when the page is first shown. */
-export const buildConsole = (): BuiltConsole => {
-  const { outputFiles, metafile } = buildSync({
+export const buildConsole = async (): Promise<BuiltConsole> => {
+  const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: { console: 'console/main.tsx' },
     bundle: true,
@@ -38,6 +39,7 @@ export const buildConsole = (): BuiltConsole => {
     write: false,
     metafile: true,
     logLevel: 'warning',
+    plugins: [fewChunks(root)],
   });
   const outputs = Object.entries(metafile.outputs);
   const nameOf = (file: string): string => path.basename(file);
