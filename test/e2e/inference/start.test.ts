@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
+import { bundledProgram } from '../../../infra/local/processes/bundled-program.ts';
+import { dayOf } from '../../../shared/usage/bucket.ts';
+import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { assemblyDir } from '../../support/assembly/assembly.ts';
-import { shareTestRun, startDurableRun, startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { startDurableRun, startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -16,20 +19,22 @@ const START = path.join(ROOT, 'infra/local/start.ts');
 const ask = { model: 'sluice-tiny', messages: [{ role: 'user' as const, content: 'Hello' }], max_tokens: 1 };
 
 describe('a restart of npm start', () => {
-  test('keeps the demo key, its usage and the login, also after an ephemeral run of its state folder', async () => {
-    const askAs = ({ api_key, base_url }: TestRun) =>
-      new OpenAI({ apiKey: api_key, baseURL: `${base_url}/v1` }).chat.completions.create(ask);
+  test('keeps the demo key, usage and login, and counts the last events, also after an ephemeral run', async () => {
+    const askAs = ({ api_key, base_url }: TestRun, apiKey = api_key) =>
+      new OpenAI({ apiKey, baseURL: `${base_url}/v1` }).chat.completions.create(ask);
     await using first = await startDurableRun();
     expect(first.output).toContain(first.base_url);
     expect(first.output).toContain(first.api_key);
     await askAs(first);
+    const { secret, key_id } = await first.createKey();
+    const { created } = await askAs(first, secret);
     expect(await first.stop()).toBe(0);
 
     await using ephemeral = await startDurableRun(first.state, '--ephemeral');
     expect(ephemeral.admin_password).not.toBe(first.admin_password);
     await ephemeral.stop();
 
-    await using next = await startDurableRun(first.state);
+    await using next = await startDurableRun(first.state, '--batch-window-ms', '200');
     expect(next.output).toContain(`${first.admin_email}  ${first.admin_password}`);
     expect(next.api_key).toBe(first.api_key);
     await askAs(next);
@@ -41,13 +46,17 @@ describe('a restart of npm start', () => {
       body,
     });
     expect(login.status).toBe(200);
+    const { listDays } = createRollupStore(next.database, next.tables.Usage as string);
+    const days = () => Array.fromAsync(listDays(key_id, dayOf((created - 60) * 1_000), dayOf(Date.now())));
+    await eventually(async () => (await days()).length > 0, 'the day has totals');
+    expect(await days()).toEqual([expect.objectContaining({ model: first.model, totals: expect.objectContaining({ requests: 1 }) })]);
     expect(await next.close()).toBe(0);
   });
 });
 
-const failWith = async (...flags: string[]) => {
+const failWith = async (program: string, ...flags: string[]) => {
   await using folder = temporaryFolder();
-  const child = spawn(process.execPath, [START, '--state', folder.path, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program, '--state', folder.path, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text) => (output[name] += text));
   const [code] = await once(child, 'close');
@@ -57,8 +66,9 @@ const failWith = async (...flags: string[]) => {
 describe('npm start', () => {
   let run: TestRun;
   beforeAll(async () => {
-    run = await startTestRun();
+    run = await startTestRun('--stop-on-disconnect');
   });
+  afterEach(() => run.control('container'));
   afterAll(() => run.close());
 
   test('prints a curl command that streams as pasted', async () => {
@@ -95,27 +105,17 @@ describe('npm start', () => {
 
   test('says in one line what to do if its port is in use, and if another run uses its state folder', async () => {
     const { port } = new URL(run.base_url);
+    const program = await bundledProgram(START);
     const error = `Port ${port} is in use. Choose another one with --port, or use --port 0 for any free port.\n`;
-    expect(await failWith('--port', port, '--ephemeral', '--assembly', assemblyDir())).toMatchObject({ code: 1, error });
-    const second = await failWith('--state', run.state, '--assembly', assemblyDir(), '--quiet');
+    expect(await failWith(program, '--port', port, '--ephemeral', '--assembly', assemblyDir())).toMatchObject({ code: 1, error });
+    const second = await failWith(program, '--state', run.state, '--assembly', assemblyDir(), '--quiet');
     expect(second.error).toBe(
       `Another run (process ${run.pids.runner}) uses the state folder ${run.state}. Stop it, or choose another folder with --state.\n`,
     );
     expect(second).toMatchObject({ code: 1, lines: [''] });
   });
-});
 
-describe('npm start with an unknown flag', () => {
-  test('says in one line what to do, after a line that it printed before it loaded anything', async () => {
-    const { code, lines, error } = await failWith('--nonsense');
-    expect(lines[0]).toBe('Loading Sluice ...');
-    expect({ code, error }).toEqual({ code: 1, error: expect.stringMatching(/^Unknown option '--nonsense'.*\n$/) });
-  });
-});
-
-describe('--stop-on-disconnect', () => {
-  test('stops the model when the caller disconnects, and bills what was delivered', async () => {
-    await using run = await startTestRun('--stop-on-disconnect');
+  test('--stop-on-disconnect stops the model when its caller leaves, and bills what was delivered', async () => {
     // Slow enough for a busy machine to notice in time that the caller has left.
     await run.control('container', { token_delay_ms: 200 });
     const { secret, key_id } = await run.createKey();
@@ -148,15 +148,15 @@ describe('--stop-on-disconnect', () => {
   });
 });
 
-describe('--container', () => {
-  test('uses another OpenAI-compatible server under the published model name', async () => {
-    await using foreign = await shareTestRun();
-    await using run = await startTestRun('--container', foreign.container_url);
-    const { choices, model } = await new OpenAI({ apiKey: run.api_key, baseURL: `${run.base_url}/v1` }).chat.completions.create(ask);
-    expect(model).toBe('sluice-tiny');
-    expect(choices[0]?.message.content).not.toBe('');
+describe('npm start with an unknown flag', () => {
+  test('says in one line what to do, after a line that it printed before it loaded anything', async () => {
+    const { code, lines, error } = await failWith(START, '--nonsense');
+    expect(lines[0]).toBe('Loading Sluice ...');
+    expect({ code, error }).toEqual({ code: 1, error: expect.stringMatching(/^Unknown option '--nonsense'.*\n$/) });
   });
+});
 
+describe('--container', () => {
   test('reports in one line that no server is there', async () => {
     await expect(startTestRun('--container', 'http://127.0.0.1:1')).rejects.toThrow('does not list a model');
   });

@@ -1,34 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { MESSAGES_PATH } from '../../../shared/http/messages-path.ts';
-import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
-import { type ScriptedContainer, startScriptedContainer } from '../../support/emulators/scripted-container.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
+import type { ScriptedContainer } from '../../support/emulators/scripted-container.ts';
+import { CACHED_NANOS, COMPLETION_NANOS, PRICED, PROMPT_NANOS, scripted } from './run.ts';
 
-// For each token.
-const PROMPT_NANOS = 1_000;
-const CACHED_NANOS = 250;
-const COMPLETION_NANOS = 4_000;
-const MILLION = 1_000_000;
 const CACHED_TOKENS = 64;
 const COMPLETION_TOKENS = 21;
 
 let container: ScriptedContainer;
 let run: TestRun;
 beforeAll(async () => {
-  container = await startScriptedContainer();
-  run = await startTestRun('--container', container.url);
-  const model = (await run.models.list(SERVERLESS_POOL)).get(run.model);
-  if (!model) throw new Error('The local run has no model.');
-  const price = {
-    prompt_nanos: PROMPT_NANOS * MILLION,
-    cached_prompt_nanos: CACHED_NANOS * MILLION,
-    completion_nanos: COMPLETION_NANOS * MILLION,
-  };
-  await run.models.put(SERVERLESS_POOL, { ...model, prices: model.prices.map((old) => ({ ...old, ...price })) });
-});
-afterAll(async () => {
-  await run.close();
-  await container.close();
+  const started = await scripted.start();
+  container = started.container;
+  run = started.walk.run;
 });
 
 const name = 'get_weather';
@@ -94,7 +78,7 @@ const charge = async (path: string, stream: boolean) => {
   const response = await fetch(run.base_url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...CONVERSATIONS[path], model: run.model, stream }),
+    body: JSON.stringify({ ...CONVERSATIONS[path], model: PRICED, stream }),
   });
   expect([path, response.status, await response.text()]).toEqual([path, 200, expect.stringContaining('rain')]);
   const [sent] = container.requests;

@@ -1,23 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { rebuild } from '../../../infra/tools/admin/rebuild/rebuild-totals.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { addEvent, mergeTotals, noTotals, type Totals } from '../../../shared/usage/totals.ts';
-import { startDurableRun, startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rangeOf } from '../../support/fixtures/organization-sums.ts';
 import { rollupStores } from '../../support/fixtures/rollups.ts';
+import { background } from './run.ts';
 
 const REQUESTS = 12;
 
 let run: TestRun;
 beforeAll(async () => {
-  run = await startTestRun('--batch-window-ms', '200');
-});
-afterAll(async () => {
-  await run.close();
+  run = await background.start();
 });
 
 // Two of the chats fail.
@@ -78,23 +76,5 @@ describe('the totals of a day', () => {
     await eventually(async () => (await countedOf()) === 2 * REQUESTS, 'all requests are in the totals of the organization');
     const report = await rebuild(stores, dayOf(Date.now()), [{ id: key_id, shards: 1, organization }], Date.now);
     expect(report).toMatchObject({ drift: { rows: 0 }, behind: { rows: 0 }, organizations: { drift: { rows: 0 }, behind: { rows: 0 } } });
-  });
-});
-
-describe('events that were not counted when the run ended', () => {
-  test('are counted after a restart', async () => {
-    await using first = await startDurableRun();
-    const { secret, key_id } = await first.createKey();
-    const { created } = await new OpenAI({ apiKey: secret, baseURL: `${first.base_url}/v1` }).chat.completions.create({
-      model: first.model,
-      messages: [{ role: 'user', content: 'Hello' }],
-      max_tokens: 1,
-    });
-    await first.stop();
-    await using second = await startDurableRun(first.state, '--batch-window-ms', '200');
-    const { listDays } = createRollupStore(second.database, second.tables.Usage as string);
-    const days = () => Array.fromAsync(listDays(key_id, dayOf((created - 60) * 1_000), dayOf(Date.now())));
-    await eventually(async () => (await days()).length > 0, 'the day has totals');
-    expect(await days()).toEqual([expect.objectContaining({ model: first.model, totals: expect.objectContaining({ requests: 1 }) })]);
   });
 });

@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { closableAt, monthOf, nextMonth } from '../../../shared/billing/month.ts';
 import { controlOf } from '../../support/clients/control.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
+import { background } from './run.ts';
 
 let run: TestRun;
 beforeAll(async () => {
-  run = await startTestRun('--queue-delay-ms', '100');
-});
-afterAll(async () => {
-  await run.close();
+  run = await background.start();
 });
 
 test('the hourly look has the first month of an organization closed, and its end the next one', async () => {

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { NewModel } from '../../../shared/models/model.ts';
-import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { agentBinary } from '../../support/clients/agent-binaries.ts';
 import { runCodex } from '../../support/clients/codex.ts';
-import { patternOf, startWalk, stepsOf, type Walk } from '../../support/clients/walk-through.ts';
-import { type ScriptedContainer, type ScriptedRequest, startScriptedContainer } from '../../support/emulators/scripted-container.ts';
+import { patternOf, stepsOf, type Walk } from '../../support/clients/walk-through.ts';
+import type { ScriptedContainer, ScriptedRequest } from '../../support/emulators/scripted-container.ts';
 import type { TestKey } from '../../support/fixtures/create-key.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { KNOWN_TO_CODEX, scripted } from './run.ts';
 
 const steps = stepsOf(readFileSync(new URL('../../../docs/codex.md', import.meta.url), 'utf8'));
 const MCP_SERVER = path.join(import.meta.dirname, '../../support/clients/mcp-server.ts');
@@ -28,18 +27,14 @@ let walk: Walk;
 let printed: string[];
 beforeAll(async () => {
   if (!binary) return;
-  container = await startScriptedContainer([{ text: 'Hello.' }, { text: 'Hello.' }]);
-  walk = await startWalk('--container', container.url);
-  const model = (await walk.run.models.get(SERVERLESS_POOL, walk.run.model)) as NewModel;
-  const sizes = { context_length: 131_072, max_output_tokens: 32_768, default_output_tokens: 16_384 };
-  for (const name of [model.name, 'gpt-6-sol']) await walk.run.models.put(SERVERLESS_POOL, { ...model, ...sizes, name });
+  ({ container, walk } = await scripted.start());
+  await scripted.forgetAliases();
+  container.play({ text: 'Hello.' }, { text: 'Hello.' });
   // Codex also reads its input to the end.
   const typed = `codex() { command ${binary} "$@" < /dev/null; }\n${steps.map(({ command }) => `${command}\necho; echo ${MARK}\n`).join('')}`;
   printed = (await walk.shell(typed, { HOME: home.path })).split(MARK).map((text) => text.trim());
 });
 afterAll(async () => {
-  await walk?.close();
-  await container?.close();
   await home[Symbol.asyncDispose]();
 });
 
@@ -156,7 +151,7 @@ const lastResult = (): unknown => container.requests.at(-1)?.messages.findLast((
     await using folder = temporaryFolder();
     const input = `text(await tools.apply_patch(${JSON.stringify(PATCH)}));`;
     container.play((request) => ({ calls: [{ name: nameOf(request, 'exec'), arguments: { input } }] }), { text: 'Done.' });
-    await runWith(['model="gpt-6-sol"'], { folder: folder.path, profile: 'sluice-alias' });
+    await runWith([`model="${KNOWN_TO_CODEX}"`], { folder: folder.path, profile: 'sluice-alias' });
     expect(readFileSync(path.join(folder.path, 'hello.txt'), 'utf8')).toBe('Hello\n');
     expect(lastResult()).toContain('Script completed');
   });

@@ -1,18 +1,16 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { uploadTokenizer } from '../../../infra/tools/admin/tokenizer-files.ts';
-import type { NewModel, TokenizerFiles } from '../../../shared/models/model.ts';
+import type { NewModel } from '../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { agentBinary } from '../../support/clients/agent-binaries.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
-import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
-import { type ScriptedContainer, type ScriptedRequest, startScriptedContainer } from '../../support/emulators/scripted-container.ts';
+import type { Walk } from '../../support/clients/walk-through.ts';
+import type { ScriptedContainer, ScriptedRequest } from '../../support/emulators/scripted-container.ts';
+import { SMALL, scripted } from './run.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 const TIMEOUT_MS = 240_000;
@@ -28,9 +26,6 @@ interface Printed {
 
 const TOO_LONG = "This model's maximum context length is 4096 tokens. However, your request has 12000 input tokens.";
 
-// Too small for the first request.
-const small = { name: 'small', context_length: 4_000, max_output_tokens: 1_000, default_output_tokens: 100 };
-
 const program = await agentBinary('claude-code-2.1.331');
 
 (program ? describe : describe.skip)('Claude Code', () => {
@@ -40,26 +35,15 @@ const program = await agentBinary('claude-code-2.1.331');
   let home: string;
   let project: string;
   beforeAll(async () => {
-    container = await startScriptedContainer();
-    walk = await startWalk('--container', container.url);
+    ({ container, walk } = await scripted.start());
     run = walk.run;
-    await publish(SERVERLESS_POOL);
-    await publish(SERVERLESS_POOL, { ...small, tokenizer: await uploadOwnTokenizer() });
     home = mkdtempSync(path.join(tmpdir(), 'sluice-claude-'));
     project = path.join(home, 'project');
     mkdirSync(project);
   });
-  afterAll(async () => {
-    await walk?.close();
-    await container?.close();
+  afterAll(() => {
     rmSync(home, { recursive: true, force: true });
   });
-
-  const publish = async (pool: string, fields: Partial<NewModel> = {}): Promise<void> => {
-    const known = (await run.models.list(SERVERLESS_POOL)).get(run.model);
-    if (!known) throw new Error('The model of the local run is missing.');
-    await run.models.put(pool, { ...known, context_length: 200_000, max_output_tokens: 32_000, version: known.version + 1, ...fields });
-  };
 
   // It may run as root, asks nobody but Sluice, and gives up soon.
   const bounds = { IS_SANDBOX: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', CLAUDE_CODE_MAX_RETRIES: '2' };
@@ -98,23 +82,11 @@ const program = await agentBinary('claude-code-2.1.331');
 
   const lastOf = ({ messages }: ScriptedRequest) => messages.at(-1);
 
-  test('gets an answer to its first request, which is charged once', async () => {
-    const { secret, key_id: keyId } = await run.createKey();
-    container.play({ reasoning: 'A gate, then.', text: 'A sluice is a gate.' });
-    const { result, is_error: isError, usage } = await claude(connection(secret), 'What is a sluice?');
-    expect({ result, isError }).toEqual({ result: 'A sluice is a gate.', isError: false });
-    expect(container.requests).toHaveLength(1);
-    expect(JSON.stringify(container.requests)).not.toContain('x-anthropic-billing-header');
-    const events = await run.eventsOf(keyId);
-    expect(events).toEqual([expect.objectContaining({ outcome: 'completed', source: 'runtime', model: run.model })]);
-    expect(usage.input_tokens + usage.cache_read_input_tokens).toBe(sumOf(events, 'prompt_tokens'));
-    expect(usage.output_tokens).toBe(sumOf(events, 'completion_tokens'));
-  });
-
-  test('runs tools that write, edit and read a file, and each prompt extends the one before', async () => {
+  test('is told of a broken tool input, and runs tools on a file; each prompt extends the one before', async () => {
     const { secret, key_id: keyId } = await run.createKey();
     const file = path.join(project, 'notes.txt');
     container.play(
+      { calls: [{ name: 'Read', arguments: '{"file_path": ' }] },
       { text: 'I write it.', calls: [{ name: 'Write', arguments: { file_path: file, content: 'One\nTwo\n' } }] },
       { calls: [{ name: 'Edit', arguments: { file_path: file, old_string: 'Two', new_string: 'Three' } }] },
       { reasoning: 'Is it so?', calls: [{ name: 'Read', arguments: { file_path: file } }] },
@@ -124,10 +96,11 @@ const program = await agentBinary('claude-code-2.1.331');
     expect(printed.is_error).toBe(false);
     expect(printed.result).toMatch(/^It says: .*"tool".*Three/);
     expect(readFileSync(file, 'utf8')).toBe('One\nThree\n');
-    expect(container.requests).toHaveLength(4);
+    expect(container.requests).toHaveLength(5);
+    expect(JSON.stringify(lastOf(container.requests[1] as ScriptedRequest))).toContain('Error: ');
     expectEachToExtend(container.requests);
     const events = await run.eventsOf(keyId);
-    expect(events.map(({ outcome }) => outcome)).toEqual(['completed', 'completed', 'completed', 'completed']);
+    expect(events.map(({ outcome }) => outcome)).toEqual(Array(5).fill('completed'));
     expect(printed.usage.input_tokens + printed.usage.cache_read_input_tokens).toBe(sumOf(events, 'prompt_tokens'));
   });
 
@@ -141,19 +114,11 @@ const program = await agentBinary('claude-code-2.1.331');
     expect(await run.eventsOf(keyId)).toHaveLength(2);
   });
 
-  test('is told of a broken tool input, and can go on', async () => {
-    const { secret } = await run.createKey();
-    container.play({ calls: [{ name: 'Read', arguments: '{"file_path": ' }] }, (request) => ({ text: JSON.stringify(lastOf(request)) }));
-    const { result, is_error: isError } = await claude(connection(secret), 'Read it.');
-    expect(isError).toBe(false);
-    expect(result).toContain('Error: ');
-  });
-
   describe('with a prompt that does not fit the window', () => {
     test('says so and pays nothing, if Sluice counts it', async () => {
       const { secret, key_id: keyId } = await run.createKey();
       container.play();
-      const printed = await claude({ ...connection(secret), ANTHROPIC_MODEL: small.name }, 'Hello');
+      const printed = await claude({ ...connection(secret), ANTHROPIC_MODEL: SMALL }, 'Hello');
       expect(printed).toMatchObject({ is_error: true, result: expect.stringMatching(/^Prompt is too long/) });
       expect(container.requests).toEqual([]);
       expect(await run.eventsOf(keyId)).toEqual([expect.objectContaining({ error_code: 'context_length_exceeded', cost_nanos: 0n })]);
@@ -180,22 +145,6 @@ const program = await agentBinary('claude-code-2.1.331');
       expect((await run.eventsOf(keyId)).every(({ cost_nanos: cost }) => cost === 0n)).toBe(true);
     });
   });
-
-  const uploadOwnTokenizer = async (): Promise<TokenizerFiles> => {
-    const [tokenizer, chatTemplate] = await Promise.all(
-      ['tokenizer.json', 'chat_template.jinja'].map((file) => readFile(path.join(ROOT, 'infra/local/model-server/model', file), 'utf8')),
-    );
-    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-    const client = new S3Client({ endpoint: run.s3_endpoint, region: 'us-east-1', credentials, forcePathStyle: true });
-    try {
-      return await uploadTokenizer(client, run.buckets.Tokenizers as string, {
-        tokenizer: tokenizer as string,
-        chatTemplate: chatTemplate as string,
-      });
-    } finally {
-      client.destroy();
-    }
-  };
 
   test('fails at once if the budget of the key is spent', async () => {
     const { secret, key_id: keyId } = await run.createKey({ total_budget_nanos: 1n });
@@ -238,19 +187,28 @@ const program = await agentBinary('claude-code-2.1.331');
     });
   });
 
-  test.each([['ANTHROPIC_AUTH_TOKEN'], ['ANTHROPIC_API_KEY']])('connects by a settings file with %s', async (name) => {
-    const { secret, key_id: keyId } = await run.createKey();
-    const own = mkdtempSync(path.join(home, 'settings-'));
-    const { ANTHROPIC_AUTH_TOKEN: key, ...others } = connection(secret);
-    mkdirSync(path.join(own, '.claude'));
-    writeFileSync(path.join(own, '.claude/settings.json'), JSON.stringify({ env: { ...others, [name]: key } }));
-    container.play({ text: 'Connected.' });
-    expect(await claude({ HOME: own }, 'Hello')).toMatchObject({ result: 'Connected.', is_error: false });
-    expect(await run.eventsOf(keyId)).toHaveLength(1);
-  });
+  test.each([['ANTHROPIC_AUTH_TOKEN'], ['ANTHROPIC_API_KEY']])(
+    'gets an answer to its first request, charged once, by a settings file with %s',
+    async (name) => {
+      const { secret, key_id: keyId } = await run.createKey();
+      const own = mkdtempSync(path.join(home, 'settings-'));
+      const { ANTHROPIC_AUTH_TOKEN: key, ...others } = connection(secret);
+      mkdirSync(path.join(own, '.claude'));
+      writeFileSync(path.join(own, '.claude/settings.json'), JSON.stringify({ env: { ...others, [name]: key } }));
+      container.play({ reasoning: 'A gate, then.', text: 'A sluice is a gate.' });
+      const { result, is_error: isError, usage } = await claude({ HOME: own }, 'What is a sluice?');
+      expect({ result, isError }).toEqual({ result: 'A sluice is a gate.', isError: false });
+      expect(container.requests).toHaveLength(1);
+      expect(JSON.stringify(container.requests)).not.toContain('x-anthropic-billing-header');
+      const events = await run.eventsOf(keyId);
+      expect(events).toEqual([expect.objectContaining({ outcome: 'completed', source: 'runtime', model: run.model })]);
+      expect(usage.input_tokens + usage.cache_read_input_tokens).toBe(sumOf(events, 'prompt_tokens'));
+      expect(usage.output_tokens).toBe(sumOf(events, 'completion_tokens'));
+    },
+  );
 
   test('works on the on-demand host with the user that its custom header names', async () => {
-    await publish(ORGANIZATION);
+    await run.models.put(ORGANIZATION, (await run.models.get(SERVERLESS_POOL, run.model)) as NewModel);
     const { secret, key_id: keyId } = await run.createKey({ org: ORGANIZATION, scope: 'on_demand' });
     container.play({ text: 'Yours alone.' });
     const variables = {
@@ -263,6 +221,7 @@ const program = await agentBinary('claude-code-2.1.331');
   });
 
   test('does what docs/claude-code.md shows', async () => {
+    await scripted.forgetAliases();
     container.play(...Array.from({ length: 12 }, () => ({ text: 'A sluice is a gate that lets water through.' })));
     const foreign = Object.keys(process.env).filter((name) => /^(?:ANTHROPIC|CLAUDE)/.test(name));
     const variables = {

@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { type Control, controlOf } from '../../support/clients/control.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
+import { background } from './run.ts';
 
 const POLL_MS = 1_000;
 
@@ -35,12 +36,11 @@ beforeAll(async () => {
     response.writeHead(nextStatuses.shift() ?? 204).end();
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  run = await startTestRun('--batch-window-ms', '100', '--queue-delay-ms', '100');
+  run = await background.start();
   control = controlOf(run);
 });
 afterAll(async () => {
   receiver.close();
-  await run.close();
 });
 
 const chat = async (secret: string): Promise<number> => {

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createRefusalStore } from '../../../shared/observability/refusal-store.ts';
 import { MINUTE_MS } from '../../../shared/time/units.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
+import { background } from './run.ts';
 
 let run: TestRun;
 beforeAll(async () => {
-  run = await startTestRun();
-});
-afterAll(async () => {
-  await run.close();
+  run = await background.start();
 });
 
 // By code, for requests without an authenticated key.

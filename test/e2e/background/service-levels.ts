@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { closableAt, monthOf, nextMonth, startOfMonth } from '../../../shared/billing/month.ts';
 import { controlOf } from '../../support/clients/control.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
 import { textsOf } from '../../support/clients/pdf-text.ts';
 import { eventually } from '../../support/eventually.ts';
+import { background } from './run.ts';
 
 const DAY_MS = 86_400_000;
 const SELLER = { legal_name: 'Example GmbH', address: { lines: ['Hafenstraße 1', 'Hamburg'], country: 'DE' }, issue: 'automatic' };
 
 let run: TestRun;
 beforeAll(async () => {
-  run = await startTestRun('--queue-delay-ms', '100', '--batch-window-ms', '100');
-});
-afterAll(async () => {
-  await run.close();
+  run = await background.start();
 });
 
 const moveTo = (ms: number): Promise<void> => run.controlFunctions('clock', { offset_seconds: Math.ceil((ms - Date.now()) / 1_000) });
