@@ -1,33 +1,21 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ChatOpenAI } from '@langchain/openai';
 import { Agent, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, setTracingDisabled } from '@openai/agents';
 import { generateText, Output, streamText } from 'ai';
 import OpenAI, { BadRequestError } from 'openai';
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
 import * as z from 'zod';
-import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
-
-const WITHOUT = 'sluice-tiny-without';
+import type { TestRun } from '../../support/clients/local-run.ts';
+import { publishedModels, WITHOUT_STRUCTURED_OUTPUTS } from './run.ts';
 
 let run: TestRun;
 let client: OpenAI;
 beforeAll(async () => {
   setTracingDisabled(true);
-  run = await startTestRun();
+  run = await publishedModels.start();
   client = new OpenAI({ apiKey: run.api_key, baseURL: `${run.base_url}/v1`, maxRetries: 0 });
-  const model = await run.models.get(SERVERLESS_POOL, run.model);
-  if (!model) throw new Error(`${run.model} is missing.`);
-  await run.models.put(SERVERLESS_POOL, {
-    ...model,
-    name: WITHOUT,
-    capabilities: { ...model.capabilities, structured_outputs: false },
-  });
-});
-afterAll(async () => {
-  await run.close();
 });
 
 // Helpers write definitions and references for a schema that is used twice.
@@ -73,12 +61,16 @@ describe('the OpenAI client', () => {
   });
 
   test('gets a 400 that says what to do for a model without structured outputs', async () => {
-    const parsing = client.chat.completions.parse({ model: WITHOUT, messages, response_format: zodResponseFormat(Canal, 'canal') });
+    const parsing = client.chat.completions.parse({
+      model: WITHOUT_STRUCTURED_OUTPUTS,
+      messages,
+      response_format: zodResponseFormat(Canal, 'canal'),
+    });
     const refused = { status: 400, code: 'unsupported_parameter', message: expect.stringContaining('capabilities.structured_outputs') };
     await expect(parsing).rejects.toThrow(BadRequestError);
     await expect(parsing).rejects.toMatchObject({ ...refused, param: 'response_format' });
     const text = { format: zodTextFormat(Canal, 'canal') };
-    await expect(client.responses.parse({ model: WITHOUT, input: question, text })).rejects.toMatchObject({
+    await expect(client.responses.parse({ model: WITHOUT_STRUCTURED_OUTPUTS, input: question, text })).rejects.toMatchObject({
       ...refused,
       param: 'text.format',
     });

@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
+import { ESCAPED, GONE, GONE_WITH_FALLBACK, publishedModels, WITHOUT_STRUCTURED_OUTPUTS } from './run.ts';
 
-const NAME = 'acme/llama 3:8b%';
 const DEMO_NAMES = ['sluice-tiny', 'sluice-tiny-embed', 'sluice-tiny-reasoning', 'sluice-tiny-rerank'];
+const AVAILABLE = [...DEMO_NAMES, ESCAPED, GONE, GONE_WITH_FALLBACK, WITHOUT_STRUCTURED_OUTPUTS];
 
 let run: TestRun;
 let client: OpenAI;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await publishedModels.start();
   client = new OpenAI({ apiKey: run.api_key, baseURL: `${run.base_url}/v1`, maxRetries: 0 });
-  const priced = { version: 'p', prompt_nanos: 50_000_000, completion_nanos: 123_456_789 };
-  const model = { created: 1_790_000_000, context_length: 4_096, max_output_tokens: 1_024, default_output_tokens: 256 };
-  const targets: [{ endpoint: string }] = [{ endpoint: 'sluice-tiny' }];
-  const put = (name: string, effective_at: number, status: 'published' | 'unpublished' = 'published') =>
-    run.models.put(SERVERLESS_POOL, { ...model, name, status, targets, prices: [{ ...priced, effective_at }] });
-  await Promise.all([put(NAME, 0), put('soon', Date.now() + 3_600_000), put('hidden', 0, 'unpublished')]);
-});
-afterAll(async () => {
-  await run.close();
 });
 
 const get = (path: string, init: RequestInit = {}): Promise<Response> => fetch(run.base_url + path, init);
@@ -29,14 +20,14 @@ describe('GET /v1/models', () => {
   test('lists the models for the OpenAI client, which retrieves each by name, whatever its characters', async () => {
     const names: string[] = [];
     for await (const { id } of client.models.list()) names.push(id);
-    expect(names).toEqual(expect.arrayContaining([NAME, 'sluice-tiny', 'soon']));
+    expect(names).toEqual(expect.arrayContaining([ESCAPED, 'sluice-tiny', 'soon']));
     expect(names).not.toContain('hidden');
     for (const name of names) expect(await client.models.retrieve(name)).toMatchObject({ id: name, object: 'model' });
   });
 
   test('accepts a name with unescaped slashes', async () => {
     const response = await get('/v1/models/acme/llama%203:8b%25');
-    expect(await response.json()).toMatchObject({ id: NAME, pricing: { prompt: '0.00000005', completion: '0.000000123456789' } });
+    expect(await response.json()).toMatchObject({ id: ESCAPED, pricing: { prompt: '0.00000005', completion: '0.000000123456789' } });
   });
 
   test('returns 404 for a model that is not published', async () => {
@@ -56,7 +47,7 @@ describe('GET /health', () => {
   test('lists which models are available', async () => {
     expect(await (await get('/health')).json()).toEqual({
       status: 'ok',
-      models: { [NAME]: 'available', ...Object.fromEntries(DEMO_NAMES.map((name) => [name, 'available'])), soon: 'unavailable' },
+      models: { ...Object.fromEntries(AVAILABLE.map((name) => [name, 'available'])), soon: 'unavailable' },
     });
   });
 });
