@@ -269,7 +269,8 @@ const rebuild = async (
   return report.drift.rows + report.organizations.drift.rows + report.gpu_time.rows === 0;
 };
 
-const run = async (args: string[]): Promise<void> => {
+// Returns true if nothing was wrong.
+const run = async (args: readonly string[]): Promise<boolean> => {
   const task = readCommand(args, Date.now());
   if (task.isLocal) useLocalRun('.sluice');
   const database = createSdkDatabase();
@@ -280,7 +281,7 @@ const run = async (args: string[]): Promise<void> => {
   } else if (task.command === 'register-tokenizer') {
     console.log(toJson(await upload(task.tokenizer, task.stack)));
   } else if (task.command === 'rebuild') {
-    if (!(await rebuild(database, task))) process.exitCode = 1;
+    return rebuild(database, task);
   } else if (task.command === 'delete-data') {
     await deleteOrganizationData(database, operator, task);
   } else if (task.command === 'limit-organization') {
@@ -296,11 +297,11 @@ const run = async (args: string[]): Promise<void> => {
   } else if (task.command === 'balance') {
     const balance = await balanceOf(await creditStores(database, task.stack), task.organization);
     console.log(JSON.stringify(balance, (_, value) => (typeof value === 'bigint' ? dollarsOf(value) : value), 2));
-    if (balance.drift !== 0n) process.exitCode = 1;
+    return balance.drift === 0n;
   } else if (task.command === 'verify-invoice') {
     const verification = await verifyInvoice(await invoiceStores(database, task.stack), task.invoice);
     console.log(describeVerification(verification));
-    if (verification.differences.length > 0) process.exitCode = 1;
+    return verification.differences.length === 0;
   } else if (task.command === 'top') {
     const usage = await physicalName('USAGE_TABLE', 'UsageTable', task.stack);
     const keys = await physicalName('KEYS_TABLE', 'KeysTable', task.stack);
@@ -319,17 +320,22 @@ const run = async (args: string[]): Promise<void> => {
     const { key_id, secret } = await createOperatorKey(await organizationTables(database, task.stack), operator, task.key);
     console.log(`Created ${key_id}. Its secret is shown only once:\n${secret}`);
   }
+  return true;
 };
 
-const args = process.argv.slice(2);
-if (args.includes('--help')) {
-  process.stdout.write(args.length === 1 ? usageOfAll() : usageOf(args));
-} else {
+/** Runs a command line. @returns the exit code */
+export const admin = async (args: readonly string[]): Promise<number> => {
+  if (args.includes('--help')) {
+    process.stdout.write(args.length === 1 ? usageOfAll() : usageOf(args));
+    return 0;
+  }
   try {
-    await run(args);
+    return (await run(args)) ? 0 : 1;
   } catch (error) {
     if (error instanceof UsageError) console.error(`${error.message}\n\n${usageOf(args)}`);
     else console.error(error instanceof Error ? `${error.name}: ${error.message}` : error);
-    process.exitCode = 1;
+    return 1;
   }
-}
+};
+
+if (import.meta.main) process.exitCode = await admin(process.argv.slice(2));

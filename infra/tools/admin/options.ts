@@ -101,7 +101,7 @@ const Hours = z.int().min(1).max(720);
 const EverySeconds = z.number().min(2).max(60);
 
 /** Parses and validates the command line. @throws UsageError */
-export const readCommand = (args: string[], nowMs: number): Command => {
+export const readCommand = (args: readonly string[], nowMs: number): Command => {
   const { positionals, values } = parseStrictly(args);
   const [command, about] = positionals;
   const common = { stack: values.stack, isLocal: values.local, actor: values.actor };
@@ -231,9 +231,9 @@ const dollars = <Name extends string>(values: Partial<Record<Name, string | unde
   return dollarsOf(text.startsWith('-') ? -nanos : nanos);
 };
 
-const parseStrictly = (args: string[]) => {
+const parseStrictly = (args: readonly string[]) => {
   try {
-    return parseArgs({ args, options, allowPositionals: true, strict: true });
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

@@ -7,8 +7,8 @@ import { readResources } from './resources.ts';
 
 // `npm run cost` estimates a month from the app's templates and its usage, beside a gateway that always runs and
 // Bedrock.
-const main = async (): Promise<void> => {
-  const options = readOptions(process.argv.slice(2));
+const main = async (flags: readonly string[]): Promise<void> => {
+  const options = readOptions(flags);
   if (options.isHelp) {
     console.log(USAGE);
     return;
@@ -20,9 +20,15 @@ const main = async (): Promise<void> => {
 const stacksOf = ({ assembly, settings }: Options): Promise<Stack[]> =>
   assembly === undefined ? readTemplates(settings) : readAssembly(assembly);
 
-try {
-  await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+/** Runs a command line. @returns the exit code */
+export const cost = async (flags: readonly string[]): Promise<number> => {
+  try {
+    await main(flags);
+    return 0;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
+  }
+};
+
+if (import.meta.main) process.exitCode = await cost(process.argv.slice(2));

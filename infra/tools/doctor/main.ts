@@ -182,10 +182,15 @@ const main = async (flags: readonly string[]): Promise<number> => {
   return rows.some(({ status }) => status === 'failure') ? 1 : 0;
 };
 
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  const isNamed = error instanceof Error && !(error instanceof InvalidConfig);
-  console.error(isNamed ? `${error.name}: ${error.message}` : error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+/** Runs a command line. @returns the exit code */
+export const doctor = async (flags: readonly string[]): Promise<number> => {
+  try {
+    return await main(flags);
+  } catch (error) {
+    const isNamed = error instanceof Error && !(error instanceof InvalidConfig);
+    console.error(isNamed ? `${error.name}: ${error.message}` : error instanceof Error ? error.message : error);
+    return 1;
+  }
+};
+
+if (import.meta.main) process.exitCode = await doctor(process.argv.slice(2));

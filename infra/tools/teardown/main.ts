@@ -92,9 +92,14 @@ const main = async (flags: readonly string[]): Promise<number> => {
   return 0;
 };
 
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  console.error(error instanceof Error ? `${error.name}: ${error.message}` : error);
-  process.exitCode = 1;
-}
+/** Runs a command line. @returns the exit code */
+export const teardown = async (flags: readonly string[]): Promise<number> => {
+  try {
+    return await main(flags);
+  } catch (error) {
+    console.error(error instanceof Error ? `${error.name}: ${error.message}` : error);
+    return 1;
+  }
+};
+
+if (import.meta.main) process.exitCode = await teardown(process.argv.slice(2));

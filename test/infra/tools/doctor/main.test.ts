@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process';
-import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { compileCache } from '../../../../infra/local/processes/compile-cache.ts';
+import { doctor } from '../../../../infra/tools/doctor/main.ts';
 import { type FakeAws, startFakeAws } from '../../../support/emulators/fake-aws.ts';
-
-const MAIN = path.join(import.meta.dirname, '../../../../infra/tools/doctor/main.ts');
+import { runProgram } from '../../../support/run-program.ts';
 
 let aws: FakeAws;
 beforeAll(async () => {
@@ -13,16 +9,11 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-const doctor = async (flags: string[], environment: Record<string, string> = { AWS_REGION: 'eu-west-1' }) => {
+const run = async (flags: string[], environment: Record<string, string> = { AWS_REGION: 'eu-west-1' }) => {
   const { PATH = '', HOME = '' } = process.env;
   const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x', AWS_ENDPOINT_URL: aws.url, AWS_MAX_ATTEMPTS: '1' };
-  const child = spawn(process.execPath, [MAIN, ...flags], {
-    env: { PATH, HOME, ...compileCache, ...keys, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { code: await ended, output, errors };
+  const { code, stdout: output, stderr: errors } = await runProgram(doctor, flags, { PATH, HOME, ...keys, ...environment });
+  return { code, output, errors };
 };
 const rowsOf = (output: string): Record<string, string> =>
   Object.fromEntries((JSON.parse(output) as { check: string; status: string }[]).map(({ check, status }) => [check, status]));
@@ -48,7 +39,7 @@ const emptyAccount = (): void =>
 
 test('checks what a deployment needs, and skips the rest, in an account in which nothing is deployed', async () => {
   emptyAccount();
-  const { code, output, errors } = await doctor(['--json']);
+  const { code, output, errors } = await run(['--json']);
   expect(errors).toBe('');
   expect(rowsOf(output)).toEqual({
     Node: 'ok',
@@ -75,7 +66,7 @@ test('checks what a deployment needs, and skips the rest, in an account in which
 
 test('sends no request with the key for a smoke request while nothing is deployed', async () => {
   emptyAccount();
-  const { code, output } = await doctor(['--json', '--smoke', 'sk-s-key']);
+  const { code, output } = await run(['--json', '--smoke', 'sk-s-key']);
   expect(rowsOf(output)).toMatchObject({ 'smoke request': 'skipped' });
   expect(output).not.toContain('sk-s-key');
   expect(code).toBe(0);
@@ -83,14 +74,14 @@ test('sends no request with the key for a smoke request while nothing is deploye
 
 test('is a table for people, with what to do', async () => {
   emptyAccount();
-  const { code, output } = await doctor([]);
+  const { code, output } = await run([]);
   expect(code).toBe(0);
   expect(output).toMatch(/^\| status +\| check +\| found +\| what to do +\|$/m);
   expect(output).toMatch(/^\| skipped \| stacks +\| nothing is deployed +\| npm run deploy +\|$/m);
 });
 
 test("fails without a region, without valid credentials, and for settings that the region can't have", async () => {
-  const noRegion = await doctor(['--json'], {});
+  const noRegion = await run(['--json'], {});
   expect(noRegion.code).toBe(1);
   expect(rowsOf(noRegion.output)).toEqual({ region: 'failure' });
   aws.answers((response) =>
@@ -98,13 +89,13 @@ test("fails without a region, without valid credentials, and for settings that t
       .writeHead(403, { 'content-type': 'application/json', 'x-amzn-errortype': 'ExpiredTokenException' })
       .end('{"message":"The security token is expired"}'),
   );
-  const expired = await doctor(['--json']);
+  const expired = await run(['--json']);
   expect(expired.code).toBe(1);
   expect(rowsOf(expired.output)).toEqual({ Node: 'ok', region: 'ok', credentials: 'failure' });
   expect(expired.output).toContain('The security token is expired');
-  const rejected = await doctor(['-c', 'sluice={"nam":1}']);
+  const rejected = await run(['-c', 'sluice={"nam":1}']);
   expect(rejected).toMatchObject({ code: 1, errors: expect.stringContaining('nam') });
   const settings = 'sluice={"billBudget":{"monthlyUsd":500},"alarmEmail":"ops@example.com"}';
-  const lacking = await doctor(['-c', settings], { AWS_REGION: 'eu-north-1' });
+  const lacking = await run(['-c', settings], { AWS_REGION: 'eu-north-1' });
   expect(lacking).toMatchObject({ code: 1, errors: expect.stringContaining("can't create budgets in eu-north-1") });
 });

@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process';
-import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { compileCache } from '../../../../infra/local/processes/compile-cache.ts';
+import { teardown } from '../../../../infra/tools/teardown/main.ts';
 import { type FakeAws, startFakeAws } from '../../../support/emulators/fake-aws.ts';
-
-const MAIN = path.join(import.meta.dirname, '../../../../infra/tools/teardown/main.ts');
+import { runProgram } from '../../../support/run-program.ts';
 
 let aws: FakeAws;
 beforeAll(async () => {
@@ -13,16 +9,11 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-const teardown = async (flags: string[], environment: Record<string, string> = { AWS_REGION: 'eu-west-1' }) => {
+const run = async (flags: string[], environment: Record<string, string> = { AWS_REGION: 'eu-west-1' }) => {
   const { PATH = '', HOME = '' } = process.env;
   const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x', AWS_ENDPOINT_URL: aws.url };
-  const child = spawn(process.execPath, [MAIN, ...flags], {
-    env: { PATH, HOME, ...compileCache, ...keys, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { code: await ended, output, errors };
+  const { code, stdout: output, stderr: errors } = await runProgram(teardown, flags, { PATH, HOME, ...keys, ...environment });
+  return { code, output, errors };
 };
 
 const member = (logicalId: string, type: string, name: string): string =>
@@ -38,7 +29,7 @@ test('names what a deployed data stack leaves, with commands that delete it, and
     const found = `<ListStackResourcesResponse><ListStackResourcesResult><StackResourceSummaries>${resources}</StackResourceSummaries></ListStackResourcesResult></ListStackResourcesResponse>`;
     response.writeHead(isData ? 200 : 400, { 'content-type': 'text/xml' }).end(isData ? found : missing);
   });
-  const { code, output, errors } = await teardown(['-c', 'sluice={"name":"acme"}']);
+  const { code, output, errors } = await run(['-c', 'sluice={"name":"acme"}']);
   expect({ code, errors }).toEqual({ code: 0, errors: '' });
   expect(output).toMatch(/npx cdk destroy .*acme-serverless/);
   expect(output).not.toMatch(/npx cdk destroy .*acme-data/);
@@ -55,7 +46,7 @@ test('--check looks in every region that is configured, and fails only if a GPU 
     regions.push(/\/\d{8}\/([^/]+)\/sagemaker\//.exec(headers.authorization ?? '')?.[1] ?? '');
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end('{"Endpoints":[]}');
   });
-  const { code, output } = await teardown(['--check', '-c', 'sluice={"endpointRegions":["us-east-1","eu-west-1"]}']);
+  const { code, output } = await run(['--check', '-c', 'sluice={"endpointRegions":["us-east-1","eu-west-1"]}']);
   expect({ code, output }).toEqual({ code: 0, output: 'No GPU of Sluice is billed in eu-west-1, us-east-1.\n' });
   expect(regions).toEqual(['eu-west-1', 'us-east-1']);
 
@@ -83,18 +74,18 @@ test('--check looks in every region that is configured, and fails only if a GPU 
     };
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(replies[String(operation)]));
   });
-  const billed = await teardown(['--check']);
+  const billed = await run(['--check']);
   expect(billed.code).toBe(1);
   expect(billed.output).toContain('eu-west-1  qwen  InService  2 × ml.g5.xlarge');
 });
 
 test('says what is missing if there is no region or AWS denies the call', async () => {
-  expect(await teardown(['--check'], {})).toMatchObject({ code: 1, errors: expect.stringContaining('Set AWS_REGION') });
+  expect(await run(['--check'], {})).toMatchObject({ code: 1, errors: expect.stringContaining('Set AWS_REGION') });
   aws.answers((response) =>
     response
       .writeHead(400, { 'content-type': 'application/x-amz-json-1.1' })
       .end('{"__type":"AccessDeniedException","message":"not authorized to perform: sagemaker:ListEndpoints"}'),
   );
-  const { code, errors } = await teardown(['--check']);
+  const { code, errors } = await run(['--check']);
   expect({ code, errors }).toEqual({ code: 1, errors: 'AccessDeniedException: not authorized to perform: sagemaker:ListEndpoints\n' });
 });
