@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { version } from '../../infra/config/release.ts';
 import type { LimiterItem } from '../../shared/admission/item/limiter-item.ts';
 import { type Control, controlOf } from '../support/clients/control.ts';
-import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
+import { shareTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { allStoredRows, putRows, sendAs } from './stored-rows.ts';
 
 const stored = allStoredRows();
@@ -11,7 +11,7 @@ let run: TestRun;
 let control: Control;
 let token: string;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await shareTestRun();
   for (const rows of stored) await putRows(run, rows);
   control = controlOf(run);
   ({ token } = await control.asAdmin());

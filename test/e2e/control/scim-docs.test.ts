@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { controlOf } from '../../support/clients/control.ts';
-import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
+import { shareWalk, type Walk } from '../../support/clients/walk-through.ts';
 import { storeIdentityProvider } from '../../support/fixtures/scim/store-identity-provider.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/scim.md');
 
 let walk: Walk;
 beforeAll(async () => {
-  walk = await startWalk();
+  walk = await shareWalk();
 });
 afterAll(() => walk.close());
 

@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Control, controlOf } from '../../support/clients/control.ts';
-import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
+import { shareWalk, type Walk } from '../../support/clients/walk-through.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/service-accounts.md');
 
 let walk: Walk;
 let control: Control;
 beforeAll(async () => {
-  walk = await startWalk();
+  walk = await shareWalk();
   control = controlOf(walk.run);
 });
 afterAll(() => walk.close());

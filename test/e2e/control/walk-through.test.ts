@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
+import { shareWalk, type Walk } from '../../support/clients/walk-through.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/control-plane.md');
 
 let walk: Walk;
 beforeAll(async () => {
-  walk = await startWalk();
+  walk = await shareWalk();
 });
 afterAll(() => walk.close());
 

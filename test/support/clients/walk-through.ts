@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { expect } from '@jest/globals';
-import { startTestRun } from './local-run.ts';
+import { shareTestRun, startTestRun, type TestRun } from './local-run.ts';
 
 interface Step {
   command: string;
@@ -44,8 +44,12 @@ const CURL_HOME = path.join(import.meta.dirname, 'curl');
 const printedIn = (output: string): string[] => output.split(MARK).map((text) => text.trim());
 
 /** A local run with a folder of its own, in which a reader of the documents would type. */
-export const startWalk = async (...flags: string[]) => {
-  const run = await startTestRun(...flags);
+export const startWalk = async (...flags: string[]) => openWalk(await startTestRun(...flags));
+
+/** The same in the local run that suites share, for documents whose steps can be repeated in one run. */
+export const shareWalk = async () => openWalk(await shareTestRun());
+
+const openWalk = (run: TestRun) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-walk-'));
   symlinkSync(run.state, path.join(folder, '.sluice'));
   symlinkSync(DOCS, path.join(folder, 'docs'));
@@ -111,7 +115,7 @@ export const startWalk = async (...flags: string[]) => {
     },
     close: async (): Promise<void> => {
       await run.close();
-      rmSync(folder, { recursive: true, force: true });
+      for (const written of [folder, path.join(run.state, 'walk')]) rmSync(written, { recursive: true, force: true });
     },
   };
 };

@@ -2,7 +2,7 @@ import { admin } from '../../../../infra/tools/admin/main.ts';
 import type { TestDatabase } from '../../../support/emulators/database.ts';
 import { runProgram } from '../../../support/run-program.ts';
 
-/** The environment of `npm run admin` on the test's tables. */
+// By which it finds the tables.
 const adminEnvironment = ({ url, tables }: Pick<TestDatabase, 'url' | 'tables'>): NodeJS.ProcessEnv => ({
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'x',
