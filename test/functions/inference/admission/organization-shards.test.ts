@@ -19,6 +19,10 @@ import { sized } from '../../../support/sized.ts';
 
 const START = 29_000_000 * MINUTE_MS;
 const DOLLAR = 1_000_000_000n;
+// They all want the same few items at the same time.
+const CROWD = sized(120, 240);
+// There is no room for them.
+const LATE = sized(20, 60);
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -41,11 +45,16 @@ const setUp = async (limits: Partial<Limits>, creditNanos?: bigint): Promise<{ o
 
 const countShards = async (organization: string): Promise<number> => shardsOf((await database.limiters.get(organization)) as LimiterItem);
 
+const MAX_SPLITS = 40;
+
 const splitInto = async (organization: string, shards: number, nowMs: number): Promise<void> => {
-  for (let before = await countShards(organization); before < shards; before++) {
-    const parent = await database.limiters.get(shardId(organization, nextToSplit(before, 1)[0] as number));
-    const split = planSplit(parent as LimiterItem, shardId(organization, before), nowMs);
-    expect(split && (await database.limiters.split(organization, [split], before))).toBe(true);
+  for (let before = await countShards(organization); before < shards; ) {
+    const ids = nextToSplit(before, Math.min(MAX_SPLITS, shards - before)).map((shard) => shardId(organization, shard));
+    const parents = await database.limiters.getMany(ids);
+    const splits = parents.flatMap((parent, i) => planSplit(parent, shardId(organization, before + i), nowMs) ?? []);
+    expect(splits).toHaveLength(ids.length);
+    expect(await database.limiters.split(organization, splits, before)).toBe(true);
+    before += splits.length;
   }
 };
 
@@ -76,10 +85,10 @@ describe('growth', () => {
     );
     const environments = Array.from({ length: 6 }, () => makeCaller(database.limiters, () => START));
     const results = await Promise.all(
-      Array.from({ length: 240 }, (_, i) => attempt(environments[i % 6] as Keys, key, 1, undefined, DOLLAR / 100n)),
+      Array.from({ length: CROWD }, (_, i) => attempt(environments[i % 6] as Keys, key, 1, undefined, DOLLAR / 100n)),
     );
     const admitted = results.filter(isAdmitted);
-    expect(admitted).toHaveLength(240);
+    expect(admitted).toHaveLength(CROWD);
     await Promise.all(admitted.map(({ growth }) => growth));
     const shards = await readAllShards(database.limiters, organization);
     expect(shards.length).toBeGreaterThan(8);
@@ -88,7 +97,7 @@ describe('growth', () => {
     expect(await database.limiters.whole(organization)).toMatchObject({ lim_c: 1_000, lim_r: 60_000 });
     await Promise.all(admitted.map((admission) => release(environments[0] as Keys, admission, { tokens: 1, costNanos: 1_000n })));
     expect(await inFlightOf(organization)).toBe(0);
-    expect(BigInt((await database.limiters.whole(organization))?.avail ?? 0)).toBe(1_000n * DOLLAR - 240_000n);
+    expect(BigInt((await database.limiters.whole(organization))?.avail ?? 0)).toBe(1_000n * DOLLAR - BigInt(CROWD) * 1_000n);
   });
 
   test('happens once if many environments want it at the same time, and divides everything exactly', async () => {
@@ -143,15 +152,15 @@ describe('growth', () => {
     await splitInto(organization, 3, now);
     expect(31 + (await send(60))).toBe(50);
     let more = 0;
-    for (const [elapsed, shards, room] of [
-      [0, 4, 0],
-      [30_000, 5, 0],
-      [59_999, 6, 0],
-      [60_000, 7, 50],
+    for (const [elapsed, shards, room, count] of [
+      [0, 4, 0, LATE],
+      [30_000, 5, 0, LATE],
+      [59_999, 6, 0, LATE],
+      [60_000, 7, 50, 60],
     ] as const) {
       now = START + MINUTE_MS + elapsed;
       await splitInto(organization, shards, now);
-      more += await send(60);
+      more += await send(count);
       // Each shard rounds its part.
       expect(more).toBeLessThanOrEqual(room);
       expect(more).toBeGreaterThanOrEqual(room - shards);

@@ -1,7 +1,6 @@
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_READ } from '../../../../../functions/control/observability/requests/list-requests.ts';
-import { openLocalDatabase } from '../../../../../infra/local/dynamodb/open-database.ts';
 import type { Database, PutInput } from '../../../../../shared/database/database.ts';
 import { newRequestId } from '../../../../../shared/ids/request-id.ts';
 import type { RequestRow } from '../../../../../shared/observability/request-row.ts';
@@ -10,7 +9,7 @@ import { DAY_MS } from '../../../../../shared/time/units.ts';
 import { importTable } from '../../../../support/assembly/imported-table.ts';
 import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
 import { sized } from '../../../../support/sized.ts';
-import { NOW, requestSearches } from './request-searches.ts';
+import { NOW, openCountingDatabase, requestSearches } from './request-searches.ts';
 
 // The bound doesn't depend on it. A million takes minutes, so it must be asked for: SEARCHED_REQUESTS=1000000.
 const REQUESTS = Number(process.env.SEARCHED_REQUESTS ?? sized(10_000, 100_000));
@@ -97,10 +96,8 @@ beforeAll(async () => {
   imported = await importTable(source, table, fillWith(table, organization));
   const target = clientAt(imported.url);
   rowsStored = (await target.send(new DescribeTableCommand({ TableName: table }))).Table?.ItemCount;
-  // The SDK's client also returns how many items a query has read.
-  const rows = openLocalDatabase(imported.url);
-  searches = requestSearches(database, rows);
-  clients = [source, target, rows];
+  searches = requestSearches(database, openCountingDatabase(imported.url));
+  clients = [source, target];
 }, SET_UP_MS);
 afterAll(async () => {
   for (const client of clients) client.destroy();

@@ -4,7 +4,10 @@ import { createApiKey } from '../../../../../functions/control/api-keys/create-a
 import type { RequestList } from '../../../../../functions/control/observability/requests/list-requests.ts';
 import { requestSearchRoutes } from '../../../../../functions/control/observability/requests/search-routes.ts';
 import { createOrganization } from '../../../../../functions/control/organizations/create-organization.ts';
+import { REGION } from '../../../../../infra/assembly/resolve.ts';
+import { type AwsCaller, createCaller } from '../../../../../shared/aws/caller.ts';
 import type { Database } from '../../../../../shared/database/database.ts';
+import { createDirectDatabase } from '../../../../../shared/database/direct-database.ts';
 import type { ApiEvent } from '../../../../../shared/http/api-event.ts';
 import type { Reply } from '../../../../../shared/http/reply.ts';
 import { createRequestRowStore } from '../../../../../shared/observability/request-row-store.ts';
@@ -18,11 +21,32 @@ export const NOW = Date.UTC(2026, 10, 21, 12, 34, 56);
 
 const [LIST, EXPORT] = requestSearchRoutes;
 
-// DynamoDB returns it if the SDK asks for it.
+// DynamoDB returns it if it is asked for it.
 interface QueryCost {
   ScannedCount?: number;
   ConsumedCapacity?: { CapacityUnits?: number };
 }
+
+const amountIn = (text: string, name: string): number => Number(new RegExp(`"${name}":([0-9.]+)`).exec(text)?.[1]);
+
+/** The client of `inference`, whose queries also return what they have read. */
+export const openCountingDatabase = (endpoint: string): Database => {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const bounds = { connectMs: 5_000, silenceMs: 60_000, maxReplyBytes: 20_000_000, maxSockets: 10 };
+  const { call } = createCaller({ service: 'dynamodb', endpoint, region: REGION, credentials, ...bounds });
+  const counting: Pick<AwsCaller, 'call'> = {
+    call: (request, attempts, read) =>
+      call(request, attempts, (reply) => {
+        const text = reply.body.toString();
+        const cost: QueryCost = {
+          ScannedCount: amountIn(text, 'ScannedCount'),
+          ConsumedCapacity: { CapacityUnits: amountIn(text, 'CapacityUnits') },
+        };
+        return Object.assign(read(reply) as object, cost) as ReturnType<typeof read>;
+      }),
+  };
+  return createDirectDatabase(counting as AwsCaller, 1);
+};
 
 /**
  * The routes that search requests, over the emulator, with what their queries have read.
