@@ -1,12 +1,12 @@
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
-import { closeServer, listen } from '../http/listen.ts';
-import { readBody } from '../http/read-body.ts';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createCallReader, type ReadCall } from './call-reader.ts';
 import type { Check, Denial } from './check.ts';
 import type { Call } from './signed-call.ts';
 
 // As S3's emulator accepts.
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 
 export interface CheckingProxy {
   url: string;
@@ -14,19 +14,28 @@ export interface CheckingProxy {
 }
 
 /**
- * Starts an endpoint before an emulator that denies the calls which the caller's role does not allow, as AWS does.
- * @param onReply called with each call that the emulator has answered
+ * Starts an endpoint before an emulator that denies the calls which the caller's role does not allow, as AWS does. Each
+ * connection has one to the emulator, on which the other calls and all replies pass unchanged.
+ * @param onReply called with each call that the emulator answers
  */
 export const startCheckingProxy = async (upstream: string, check: Check, onReply?: (call: Call) => void): Promise<CheckingProxy> => {
-  const agent = new Agent({ keepAlive: true });
-  const server = createServer((incoming, response) => {
-    pass({ upstream, check, onReply, agent }, incoming, response).catch(() => response.destroy());
+  const sockets = new Set<Socket>();
+  const track = (socket: Socket): Socket => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    return socket;
+  };
+  const server = createServer({ noDelay: true }, (client) => {
+    passCalls({ upstream, check, onReply, track }, track(client));
   });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
   return {
-    url: await listen(server, 0),
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: async () => {
-      await closeServer(server);
-      agent.destroy();
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
     },
   };
 };
@@ -35,43 +44,57 @@ interface Passing {
   upstream: string;
   check: Check;
   onReply: ((call: Call) => void) | undefined;
-  agent: Agent;
+  /** Returns the socket, which is destroyed with the proxy. */
+  track: (socket: Socket) => Socket;
 }
 
-const pass = async ({ upstream, check, onReply, agent }: Passing, incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-  const body = await readBody(incoming, MAX_BODY_BYTES);
-  if (!body) return void response.destroy();
-  const { method = 'GET', headers } = incoming;
-  const url = new URL(upstream + (incoming.url ?? '/'));
-  const call = { method, url, headers, body };
-  const denied = await check(call);
-  if (denied !== undefined) return deny(response, headers['content-type'] ?? '', denied);
-  const { connection: _, expect: __, 'transfer-encoding': ___, ...passed } = headers;
-  const outgoing = request(url, { method, agent, headers: { ...passed, 'content-length': body.length } }, (reply) => {
-    onReply?.(call);
-    response.writeHead(reply.statusCode ?? 502, reply.statusMessage, withoutHops(reply.rawHeaders));
-    // Sends the head at once, as the emulator did.
-    response.flushHeaders();
-    pipeline(reply, response, () => undefined);
+const passCalls = ({ upstream, check, onReply, track }: Passing, client: Socket): void => {
+  const { hostname, port } = new URL(upstream);
+  const emulator = track(connect({ host: hostname, port: Number(port || 80), noDelay: true }));
+  for (const [socket, other] of [
+    [client, emulator],
+    [emulator, client],
+  ] as const) {
+    socket.on('error', () => other.destroy());
+    socket.once('close', () => other.destroySoon());
+  }
+  const unanswered: Call[] = [];
+  emulator.on('data', () => {
+    for (const call of unanswered.splice(0)) onReply?.(call);
   });
-  outgoing.once('error', () => response.destroy());
-  response.once('close', () => {
-    if (!response.writableFinished) outgoing.destroy();
+  emulator.pipe(client);
+
+  const pass = async ({ method, target, headers, body, bytes }: ReadCall): Promise<void> => {
+    const call = { method, url: new URL(upstream + target), headers, body };
+    const denied = await check(call);
+    if (denied !== undefined) client.write(denialOf(headers['content-type'] ?? '', denied));
+    else {
+      unanswered.push(call);
+      emulator.write(bytes);
+    }
+  };
+  const read = createCallReader(MAX_BODY_BYTES, () => client.write(CONTINUE));
+  let passing = Promise.resolve();
+  client.on('data', (chunk: Buffer) => {
+    try {
+      for (const call of read(chunk)) passing = passing.then(() => pass(call)).catch(() => void client.destroy());
+    } catch {
+      client.destroy();
+    }
   });
-  outgoing.end(body);
 };
 
-const HOPS = new Set(['connection', 'keep-alive', 'transfer-encoding']);
-
-// Hop-by-hop headers are of one connection.
-const withoutHops = (raw: readonly string[]): string[] =>
-  raw.flatMap((name, index) => (index % 2 === 0 && !HOPS.has(name.toLowerCase()) ? [name, raw[index + 1] ?? ''] : []));
-
-const deny = (response: ServerResponse, requestType: string, { name, message }: Denial): void => {
+const denialOf = (requestType: string, { name, message }: Denial): string => {
   const isJson = requestType.includes('json');
   const body = isJson
     ? JSON.stringify({ __type: name, message })
     : `<?xml version="1.0" encoding="UTF-8"?><Error><Code>AccessDenied</Code><Message>${message}</Message></Error>`;
-  const type = isJson ? 'application/x-amz-json-1.1' : 'application/xml';
-  response.writeHead(isJson ? 400 : 403, { 'content-type': type, 'x-amzn-errortype': name }).end(body);
+  return [
+    isJson ? 'HTTP/1.1 400 Bad Request' : 'HTTP/1.1 403 Forbidden',
+    `content-type: ${isJson ? 'application/x-amz-json-1.1' : 'application/xml'}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-amzn-errortype: ${name}`,
+    '',
+    body,
+  ].join('\r\n');
 };
