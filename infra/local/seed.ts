@@ -5,6 +5,7 @@ import { NewApiKey } from '../../functions/control/api-keys/api-key.ts';
 import { isKeyItem } from '../../shared/admission/item/key-item.ts';
 import { parseSecret } from '../../shared/admission/item/secret.ts';
 import { createLimiterStore } from '../../shared/admission/stores/limiter-store.ts';
+import { createDirectDatabases } from '../../shared/database/direct-database.ts';
 import type { HostScope } from '../../shared/hosts/host.ts';
 import { sameHash } from '../../shared/ids/checked-secret.ts';
 import type { Model, NewModel, TokenizerFiles } from '../../shared/models/model.ts';
@@ -22,7 +23,6 @@ import {
   RERANK_MODEL,
 } from './container.ts';
 import type { Demo } from './demo-file.ts';
-import { openLocalDatabase } from './dynamodb/open-database.ts';
 import { VECTOR_DIMENSIONS } from './model-server/vectors/vectors.ts';
 import type { LocalRun } from './run.ts';
 import { seedAdmin } from './seed-admin.ts';
@@ -32,6 +32,8 @@ const DEMO_ORGANIZATION = 'org_demo';
 const DEPLOYMENT = 'demo-deployment';
 
 const CONTAINER_MODEL = path.join(import.meta.dirname, './model-server/model');
+// The emulator of a busy machine can take seconds for a call.
+const SILENCE_MS = 60_000;
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 // Prices are typical of a small model: $0.10 and $0.40 per million tokens.
@@ -142,7 +144,7 @@ const seedKey = async (run: LocalRun, tables: AccountTables, scope: HostScope, p
  * @param containerModel the foreign container's name for its model
  */
 export const seedDemo = async (run: LocalRun, previous: Demo | undefined, containerModel?: string): Promise<Demo> => {
-  const database = openLocalDatabase(run.dynamodbEndpoint);
+  const { database } = createDirectDatabases({ endpoint: run.dynamodbEndpoint, region: REGION, credentials, silenceMs: SILENCE_MS });
   const models = createModelStore(database, run.tables.Models as string);
   for (const [pool, published] of Object.entries(await publishedModels(run, containerModel))) await publish(models, pool, published);
   const tables = {

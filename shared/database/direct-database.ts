@@ -35,6 +35,8 @@ interface Place {
   endpoint?: string;
   region?: string;
   credentials?: AwsCredentials;
+  /** The most time without a byte of a reply. */
+  silenceMs?: number;
 }
 
 interface Reading {
@@ -48,10 +50,10 @@ interface Reading {
  */
 export const createDirectDatabases = ({ readItem, ...place }: Place & Reading = {}): { database: Database; once: Database } => {
   const caller = createCaller({
+    silenceMs: SILENCE_MS,
     ...place,
     service: 'dynamodb',
     connectMs: CONNECT_MS,
-    silenceMs: SILENCE_MS,
     maxReplyBytes: MAX_REPLY_BYTES,
     maxSockets: MAX_SOCKETS,
   });

@@ -1,15 +1,9 @@
-import {
-  CreateTableCommand,
-  type CreateTableCommandInput,
-  DescribeTableCommand,
-  DynamoDBClient,
-  ResourceInUseException,
-  type TableDescription,
-  UpdateTableCommand,
-  UpdateTimeToLiveCommand,
-} from '@aws-sdk/client-dynamodb';
+import type { CreateTableCommandInput, TableDescription } from '@aws-sdk/client-dynamodb';
 import type { KeyElement, Table } from '../../assembly/local-app.ts';
-import { REGION } from '../../assembly/resolve.ts';
+import { type CallDatabase, createDatabaseCalls } from './database-calls.ts';
+
+// The emulator of a busy machine can take seconds for a table.
+const SILENCE_MS = 60_000;
 
 /** The same table without its stream. */
 export const withoutStream = (table: Table): Table => ({ ...table, properties: { ...table.properties, streamViewType: undefined } });
@@ -21,47 +15,41 @@ export const withoutStream = (table: Table): Table => ({ ...table, properties: {
  * @throws Error naming an existing table whose keys or indexes differ from the template
  */
 export const createTables = async (url: string, tables: readonly Table[]): Promise<Record<string, string>> => {
-  const client = new DynamoDBClient({ endpoint: url, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
-  try {
-    await Promise.all(tables.map((table) => createTable(client, table)));
-  } finally {
-    client.destroy();
-  }
+  const call = createDatabaseCalls(url, SILENCE_MS);
+  await Promise.all(tables.map((table) => createTable(call, table)));
   return Object.fromEntries(tables.map(({ logicalId, name }) => [logicalId, name]));
 };
 
-const createTable = async (client: DynamoDBClient, table: Table): Promise<void> => {
+const createTable = async (call: CallDatabase, table: Table): Promise<void> => {
   const wanted = toInput(table);
-  if (!(await isCreated(client, wanted))) return update(client, table, wanted);
+  if (!(await isCreated(call, wanted))) return update(call, table, wanted);
   const { timeToLiveAttribute } = table.properties;
   if (timeToLiveAttribute === undefined) return;
-  await client.send(
-    new UpdateTimeToLiveCommand({ TableName: table.name, TimeToLiveSpecification: { AttributeName: timeToLiveAttribute, Enabled: true } }),
-  );
+  await call('UpdateTimeToLive', { TableName: table.name, TimeToLiveSpecification: { AttributeName: timeToLiveAttribute, Enabled: true } });
 };
 
 // False if the table exists.
-const isCreated = async (client: DynamoDBClient, wanted: CreateTableCommandInput): Promise<boolean> => {
+const isCreated = async (call: CallDatabase, wanted: CreateTableCommandInput): Promise<boolean> => {
   try {
-    await client.send(new CreateTableCommand(wanted));
+    await call('CreateTable', wanted);
     return true;
   } catch (error) {
-    if (error instanceof ResourceInUseException) return false;
+    if ((error as Error).name === 'ResourceInUseException') return false;
     throw error;
   }
 };
 
-const update = async (client: DynamoDBClient, { name }: Table, wanted: CreateTableCommandInput): Promise<void> => {
-  const { Table: present } = await client.send(new DescribeTableCommand({ TableName: name }));
-  if (present && schemaOf(present) === schemaOf(wanted)) return startStream(client, present, wanted);
+const update = async (call: CallDatabase, { name }: Table, wanted: CreateTableCommandInput): Promise<void> => {
+  const { Table: present } = await call<{ Table?: TableDescription }>('DescribeTable', { TableName: name });
+  if (present && schemaOf(present) === schemaOf(wanted)) return startStream(call, present, wanted);
   throw new Error(`The keys or indexes of table ${name} differ from the template. Use another --state folder, or delete its database.`);
 };
 
 // An earlier version of the table may not have had a stream.
-const startStream = async (client: DynamoDBClient, present: TableDescription, wanted: CreateTableCommandInput): Promise<void> => {
+const startStream = async (call: CallDatabase, present: TableDescription, wanted: CreateTableCommandInput): Promise<void> => {
   const { TableName, StreamSpecification } = wanted;
   if (!StreamSpecification || present.StreamSpecification?.StreamEnabled) return;
-  await client.send(new UpdateTableCommand({ TableName, StreamSpecification }));
+  await call('UpdateTable', { TableName, StreamSpecification });
 };
 
 const toInput = ({ name, properties }: Table): CreateTableCommandInput => ({

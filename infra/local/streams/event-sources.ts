@@ -1,12 +1,10 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { EventSource } from '../../assembly/local-app.ts';
-import { REGION } from '../../assembly/resolve.ts';
+import { createDatabaseCalls } from '../dynamodb/database-calls.ts';
 import type { TableWrites } from '../dynamodb/table-writes.ts';
 import { type EventSourceOptions, startEventSource } from './event-source.ts';
 import { createStreamReader } from './stream-reader.ts';
 
-const REQUEST_TIMEOUT_MS = 5_000;
+const SILENCE_MS = 5_000;
 
 interface EventSourcesOptions extends Pick<EventSourceOptions, 'invoke' | 'sendFailure' | 'log'> {
   eventSources: readonly EventSource[];
@@ -26,24 +24,16 @@ export const startEventSources = ({
   batchWindowMs = Number.POSITIVE_INFINITY,
   ...common
 }: EventSourcesOptions): (() => void) => {
-  const clientOptions = {
-    endpoint: url,
-    region: REGION,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    requestHandler: { requestTimeout: REQUEST_TIMEOUT_MS, throwOnRequestTimeout: true },
-  };
-  const [database, streams] = [new DynamoDBClient(clientOptions), new DynamoDBStreamsClient(clientOptions)];
+  const call = createDatabaseCalls(url, SILENCE_MS);
   const stops = eventSources.map((source) =>
     startEventSource({
       ...common,
       source: { ...source, windowMs: Math.min(source.windowMs, batchWindowMs) },
-      reader: createStreamReader(database, streams, source.tableName),
+      reader: createStreamReader(call, source.tableName),
       table: writes?.watch(source.tableName),
     }),
   );
   return () => {
     for (const stop of stops) stop();
-    database.destroy();
-    streams.destroy();
   };
 };

@@ -1,16 +1,18 @@
-import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import {
-  DescribeStreamCommand,
-  type DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-  type _Record as StreamRecord,
-  TrimmedDataAccessException,
-} from '@aws-sdk/client-dynamodb-streams';
+import type { CallDatabase } from '../dynamodb/database-calls.ts';
 
 // DynamoDB Local adds and closes shards; dynoxide has only one.
 const SHARD_LIST_INTERVAL_MS = 10_000;
 const MAX_SHARD_PAGES = 100;
+
+/** A record in the JSON of DynamoDB's API, with the parts that are read here. */
+export interface StreamRecord {
+  dynamodb?: {
+    /** In seconds. */
+    ApproximateCreationDateTime?: number;
+    Keys?: Record<string, { S?: string }>;
+    SequenceNumber?: string;
+  };
+}
 
 interface Shard {
   id: string;
@@ -18,6 +20,20 @@ interface Shard {
   sequenceNumber?: string | undefined;
   iterator?: string | undefined;
   isClosed?: boolean;
+}
+
+interface TableOutput {
+  Table?: { LatestStreamArn?: string };
+}
+interface StreamOutput {
+  StreamDescription?: { Shards?: { ShardId?: string }[]; LastEvaluatedShardId?: string };
+}
+interface IteratorOutput {
+  ShardIterator?: string;
+}
+interface RecordsOutput {
+  Records?: StreamRecord[];
+  NextShardIterator?: string;
 }
 
 /** Reads a table's stream from its beginning. */
@@ -29,16 +45,16 @@ export interface StreamReader {
   poll(): AsyncIterable<readonly StreamRecord[]>;
 }
 
-export const createStreamReader = (database: DynamoDBClient, streams: DynamoDBStreamsClient, tableName: string): StreamReader => {
+export const createStreamReader = (call: CallDatabase, tableName: string): StreamReader => {
   const shards = new Map<string, Shard>();
   let streamArn: string | undefined;
   let listedAtMs = Number.NEGATIVE_INFINITY;
 
   const listShards = async (): Promise<void> => {
-    streamArn ??= (await database.send(new DescribeTableCommand({ TableName: tableName }))).Table?.LatestStreamArn;
+    streamArn ??= (await call<TableOutput>('DescribeTable', { TableName: tableName })).Table?.LatestStreamArn;
     let last: string | undefined;
     for (let page = 0; page < MAX_SHARD_PAGES; page++) {
-      const { StreamDescription } = await streams.send(new DescribeStreamCommand({ StreamArn: streamArn, ExclusiveStartShardId: last }));
+      const { StreamDescription } = await call<StreamOutput>('DescribeStream', { StreamArn: streamArn, ExclusiveStartShardId: last });
       for (const { ShardId: id = '' } of StreamDescription?.Shards ?? []) if (!shards.has(id)) shards.set(id, { id });
       last = StreamDescription?.LastEvaluatedShardId;
       if (last === undefined) break;
@@ -48,9 +64,7 @@ export const createStreamReader = (database: DynamoDBClient, streams: DynamoDBSt
 
   const iteratorOf = async (shard: Shard): Promise<string | undefined> => {
     const from = (position: object) =>
-      streams.send(
-        new GetShardIteratorCommand({ StreamArn: streamArn, ShardId: shard.id, ShardIteratorType: 'TRIM_HORIZON', ...position }),
-      );
+      call<IteratorOutput>('GetShardIterator', { StreamArn: streamArn, ShardId: shard.id, ShardIteratorType: 'TRIM_HORIZON', ...position });
     try {
       const { sequenceNumber } = shard;
       const { ShardIterator } = await from(
@@ -58,7 +72,7 @@ export const createStreamReader = (database: DynamoDBClient, streams: DynamoDBSt
       );
       return ShardIterator;
     } catch (error) {
-      if (!(error instanceof TrimmedDataAccessException)) throw error;
+      if ((error as Error).name !== 'TrimmedDataAccessException') throw error;
       return (await from({})).ShardIterator;
     }
   };
@@ -67,7 +81,7 @@ export const createStreamReader = (database: DynamoDBClient, streams: DynamoDBSt
     const iterator = shard.iterator ?? (await iteratorOf(shard));
     // If this call fails (expired iterator, database restart), the next one continues after the last record.
     shard.iterator = undefined;
-    const { Records = [], NextShardIterator } = await streams.send(new GetRecordsCommand({ ShardIterator: iterator }));
+    const { Records = [], NextShardIterator } = await call<RecordsOutput>('GetRecords', { ShardIterator: iterator });
     shard.iterator = NextShardIterator;
     shard.isClosed = !NextShardIterator;
     shard.sequenceNumber = Records.at(-1)?.dynamodb?.SequenceNumber ?? shard.sequenceNumber;

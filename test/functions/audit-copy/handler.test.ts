@@ -1,9 +1,8 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { interpret } from '../../../infra/assembly/interpret.ts';
 import { readAssembly } from '../../../infra/assembly/read-assembly.ts';
+import { createDatabaseCalls } from '../../../infra/local/dynamodb/database-calls.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { createMemoryStore } from '../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../infra/local/s3/server.ts';
@@ -19,11 +18,11 @@ import { actorOf } from '../../support/fixtures/managed-models.ts';
 
 const BUCKET = 'copies';
 const TABLE = 'audit-with-stream';
+const SILENCE_MS = 60_000;
 
 let database: TestDatabase;
 let s3: S3Emulator;
 const objects = createMemoryStore();
-let clients: [DynamoDBClient, DynamoDBStreamsClient];
 let stream: StreamReader;
 let handle: (event: DynamoDBStreamEvent) => Promise<void>;
 let lines: string[];
@@ -34,9 +33,7 @@ beforeAll(async () => {
   const audit = interpret(await readAssembly(assemblyDir())).tables.find(({ logicalId }) => logicalId === 'Audit');
   if (!audit) throw new Error('The assembly has no audit table.');
   await createTables(database.url, [{ ...audit, name: TABLE, properties: { ...audit.properties, streamViewType: 'NEW_IMAGE' } }]);
-  const place = { endpoint: database.url, region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } };
-  clients = [new DynamoDBClient(place), new DynamoDBStreamsClient(place)];
-  stream = createStreamReader(...clients, TABLE);
+  stream = createStreamReader(createDatabaseCalls(database.url, SILENCE_MS), TABLE);
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_S3: s3.url,
     AWS_REGION: 'us-east-1',
@@ -55,7 +52,6 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 afterAll(async () => {
-  for (const client of clients) client.destroy();
   await s3.close();
   await database.close();
 });

@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import fc from 'fast-check';
+import { createDatabaseCalls } from '../../../infra/local/dynamodb/database-calls.ts';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { toLambdaRecord } from '../../../infra/local/streams/lambda-record.ts';
 import { createStreamReader } from '../../../infra/local/streams/stream-reader.ts';
@@ -21,6 +20,8 @@ import {
   shardsOfKey,
 } from '../../support/fixtures/usage-events.ts';
 
+const SILENCE_MS = 60_000;
+
 const keys = newKeys();
 const events = eventsOf(keys, fc.sample(Draft, { seed: 5, numRuns: 10 }));
 let database: TestDatabase;
@@ -36,11 +37,7 @@ const queue = createServer(async (incoming, outgoing) => {
 let handler: (event: DynamoDBStreamEvent, context: Pick<Context, 'getRemainingTimeInMillis'>) => Promise<void>;
 
 const readStream = async (table: string): Promise<DynamoDBRecord[]> => {
-  const place = { endpoint: database.url, region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } };
-  const [client, streams] = [new DynamoDBClient(place), new DynamoDBStreamsClient(place)];
-  const pages = await Array.fromAsync(createStreamReader(client, streams, table).poll());
-  client.destroy();
-  streams.destroy();
+  const pages = await Array.fromAsync(createStreamReader(createDatabaseCalls(database.url, SILENCE_MS), table).poll());
   return pages.flat().map((record) => toLambdaRecord(record, 'arn:stream') as DynamoDBRecord);
 };
 

@@ -1,8 +1,7 @@
-import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { interpret } from '../../../../infra/assembly/interpret.ts';
 import { readAssembly } from '../../../../infra/assembly/read-assembly.ts';
+import { createDatabaseCalls } from '../../../../infra/local/dynamodb/database-calls.ts';
 import { type Database, startDatabase } from '../../../../infra/local/dynamodb/dynoxide.ts';
 import { createTables } from '../../../../infra/local/dynamodb/tables.ts';
 import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
@@ -11,13 +10,12 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { eventually, fixtureStacks, writeAssembly } from '../fixtures.ts';
 
 const processes = createProcessList();
-const clients: { destroy(): void }[] = [];
 afterAll(() => {
-  for (const client of clients) client.destroy();
   processes.close();
 });
 
 const TABLE = 'test-data-Things';
+const SILENCE_MS = 60_000;
 
 const start = async (stateFolder: string): Promise<Database> => {
   await using assembly = temporaryFolder();
@@ -30,13 +28,11 @@ const start = async (stateFolder: string): Promise<Database> => {
 
 // A reader of the fixture's table, and a function that writes items.
 const openReader = (url: string) => {
-  const place = { endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
-  const [database, streams] = [new DynamoDBClient(place), new DynamoDBStreamsClient(place)];
-  clients.push(database, streams);
+  const call = createDatabaseCalls(url, SILENCE_MS);
   const put = async (...ids: string[]): Promise<void> => {
-    for (const id of ids) await database.send(new PutItemCommand({ TableName: TABLE, Item: { id: { S: id }, owner: { S: 'me' } } }));
+    for (const id of ids) await call('PutItem', { TableName: TABLE, Item: { id: { S: id }, owner: { S: 'me' } } });
   };
-  return { put, reader: createStreamReader(database, streams, TABLE) };
+  return { put, reader: createStreamReader(call, TABLE) };
 };
 
 const read = async (reader: StreamReader): Promise<(string | undefined)[]> =>
