@@ -5,8 +5,10 @@ import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { eventually } from '../support/eventually.ts';
 import { createCanaries, type Place, type Planted } from './canaries/canaries.ts';
 import { ACTIONS_WITH_TEXTS, writeCustomerTexts } from './canaries/customer-texts.ts';
+import { testInternalNotes } from './canaries/internal-notes.ts';
 import { areWritten, readPlaces } from './canaries/places.ts';
 import { canaryRoutes, generatingRoutes, poolingRoutes } from './canaries/requests.ts';
+import { testSecrets } from './canaries/secrets.ts';
 
 // Models without an endpoint, and with that of the run's own model.
 const GONE = 'gone';
@@ -24,7 +26,7 @@ let silentKey: string;
 const canaries = createCanaries();
 
 beforeAll(async () => {
-  run = await startTestRun('--batch-window-ms', '50');
+  run = await startTestRun('--batch-window-ms', '4000', '--queue-delay-ms', '300');
   // The role allows nothing of an endpoint that does not exist.
   run.expectDenial('sagemaker:InvokeEndpoint');
   control = controlOf(run);
@@ -186,6 +188,10 @@ const useControlPlane = async (): Promise<void> => {
 
 // Rows and payload objects are written after the reply.
 const untilWritten = (): Promise<void> => eventually(() => areWritten(run), 'the rows and the payloads of all requests are written');
+
+// Secrets come first: a code of six digits can be a number that more requests store.
+testSecrets(() => run);
+testInternalNotes(() => run);
 
 test('keeps content only in the payload log, while that is on, and in stored responses', async () => {
   await sendAll('off', false);

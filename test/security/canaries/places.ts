@@ -17,11 +17,20 @@ const textOf = (bytes: Uint8Array): string => Buffer.from(isGzip(bytes) ? gunzip
 
 type Row = Record<string, unknown>;
 
-const rowsOf = async ({ database }: TestRun, table: string): Promise<Row[]> => {
+// Without names of attributes, whole rows.
+const rowsOf = async ({ database }: TestRun, table: string, ...names: readonly string[]): Promise<Row[]> => {
+  const projection = names.length > 0 && {
+    ProjectionExpression: names.map((_, index) => `#${index}`).join(),
+    ExpressionAttributeNames: Object.fromEntries(names.map((name, index) => [`#${index}`, name])),
+  };
   const rows: Row[] = [];
   let from: Row | undefined;
   do {
-    const { Items = [], LastEvaluatedKey } = await database.scan({ TableName: table, ...(from && { ExclusiveStartKey: from }) });
+    const { Items = [], LastEvaluatedKey } = await database.scan({
+      TableName: table,
+      ...projection,
+      ...(from && { ExclusiveStartKey: from }),
+    });
     rows.push(...(Items as Row[]));
     from = LastEvaluatedKey as Row | undefined;
   } while (from);
@@ -72,8 +81,8 @@ const isEvent = ({ usage_event: id }: Row): boolean => typeof id === 'string' &&
 export const areWritten = async (run: TestRun): Promise<boolean> => {
   const s3 = clientOf(run);
   const [usage, rows, keys] = await Promise.all([
-    rowsOf(run, run.tables.Usage as string),
-    rowsOf(run, run.tables.Observability as string),
+    rowsOf(run, run.tables.Usage as string, 'usage_event', 'request_id', 'is_payload_logged'),
+    rowsOf(run, run.tables.Observability as string, 'record'),
     keysOf(s3, run.buckets.Payloads as string),
   ]);
   s3.destroy();

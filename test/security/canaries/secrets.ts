@@ -1,24 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { MESSAGES_PATH } from '../../shared/http/messages-path.ts';
-import { type Control, controlOf } from '../support/clients/control.ts';
-import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
-import { totpOf } from '../support/clients/totp.ts';
-import { eventually } from '../support/eventually.ts';
+import { expect, test } from '@jest/globals';
+import { MESSAGES_PATH } from '../../../shared/http/messages-path.ts';
+import { type Control, controlOf } from '../../support/clients/control.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
+import { totpOf } from '../../support/clients/totp.ts';
+import { eventually } from '../../support/eventually.ts';
 
 // The emails of the local run contain codes and temporary passwords by design.
 const MAIL = 'mail.log';
 
 let run: TestRun;
 let control: Control;
-beforeAll(async () => {
-  run = await startTestRun();
-  control = controlOf(run);
-});
-afterAll(async () => {
-  await run.close();
-});
 
 // By their description.
 const secrets = new Map<string, string>();
@@ -136,28 +129,33 @@ const formsOf = (text: string): string[] => [
 const isIn = (text: string, hidden: string): boolean =>
   /^\d+$/.test(hidden) ? new RegExp(`(?<!\\d)${hidden}(?!\\d)`).test(text) : formsOf(hidden).some((form) => text.includes(form));
 
-test('stores no secret, token, password or prompt in a table, a log or an audit entry', async () => {
-  await useEverySecret();
-  expect(secrets.size).toBeGreaterThan(18);
-  const places = new Map<string, string>();
-  for (const [name, table] of Object.entries(run.tables)) places.set(`the table ${name}`, await everyRow(table));
-  const logs = path.join(run.state, 'logs');
-  for (const file of await readdir(logs)) if (file !== MAIL) places.set(`the log ${file}`, await readFile(path.join(logs, file), 'utf8'));
-  places.set('the output', run.output.replaceAll(run.admin_password, ''));
-  // Make sure that these places have content.
-  for (const name of [
-    'the table Accounts',
-    'the table Keys',
-    'the table Usage',
-    'the table Responses',
-    'the log control.log',
-    'the log inference.log',
-  ])
-    expect([name, places.get(name)?.length ?? 0]).toEqual([name, expect.any(Number)]);
-  expect(places.get('the table Audit')).toContain('session.refused');
-  expect(places.get('the log sign-in.log')).toContain('login_refused');
-  const found = [...places].flatMap(([place, text]) =>
-    [...secrets].filter(([, hidden]) => isIn(text, hidden)).map(([what]) => `${what} is in ${place}`),
-  );
-  expect(found).toEqual([]);
-});
+/** Uses every kind of secret of a run, and expects that no table and no log has one. */
+export const testSecrets = (runOf: () => TestRun): void => {
+  test('stores no secret, token, password or prompt in a table, a log or an audit entry', async () => {
+    run = runOf();
+    control = controlOf(run);
+    await useEverySecret();
+    expect(secrets.size).toBeGreaterThan(18);
+    const places = new Map<string, string>();
+    for (const [name, table] of Object.entries(run.tables)) places.set(`the table ${name}`, await everyRow(table));
+    const logs = path.join(run.state, 'logs');
+    for (const file of await readdir(logs)) if (file !== MAIL) places.set(`the log ${file}`, await readFile(path.join(logs, file), 'utf8'));
+    places.set('the output', run.output.replaceAll(run.admin_password, ''));
+    // Make sure that these places have content.
+    for (const name of [
+      'the table Accounts',
+      'the table Keys',
+      'the table Usage',
+      'the table Responses',
+      'the log control.log',
+      'the log inference.log',
+    ])
+      expect([name, places.get(name)?.length ?? 0]).toEqual([name, expect.any(Number)]);
+    expect(places.get('the table Audit')).toContain('session.refused');
+    expect(places.get('the log sign-in.log')).toContain('login_refused');
+    const found = [...places].flatMap(([place, text]) =>
+      [...secrets].filter(([, hidden]) => isIn(text, hidden)).map(([what]) => `${what} is in ${place}`),
+    );
+    expect(found).toEqual([]);
+  });
+};
