@@ -1,8 +1,8 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createConnections } from './connections.ts';
 import { type AwsCredentials, environmentCredentials } from './credentials.ts';
 import { endpointOf, type Service, services } from './endpoint.ts';
-import { type AwsError, CallTimeout, DamagedReply, isClockError, isConnectionError, readAwsError } from './errors.ts';
+import { type AwsError, DamagedReply, isClockError, readAwsError } from './errors.ts';
+import { type ExchangeBounds, exchange, type IncomingBody, type Received } from './exchange.ts';
 import { withRetries } from './retries.ts';
 import { createSigner } from './signer.ts';
 
@@ -21,13 +21,9 @@ export interface AwsCall {
   signal?: AbortSignal | undefined;
 }
 
-export interface AwsReply {
-  /** Node makes an object of the headers when they are first read. */
-  head: Pick<IncomingMessage, 'headers'>;
-  body: Buffer;
-}
+export type AwsReply = Pick<Received, 'head' | 'body'>;
 
-export interface CallerOptions {
+export interface CallerOptions extends ExchangeBounds {
   service: Service;
   /** Defaults to the environment's region. */
   region?: string | undefined;
@@ -35,9 +31,6 @@ export interface CallerOptions {
   credentials?: AwsCredentials | undefined;
   /** The most time until a connection is open. */
   connectMs: number;
-  /** The most time without a byte of the reply. */
-  silenceMs: number;
-  maxReplyBytes: number;
   maxSockets: number;
 }
 
@@ -53,10 +46,10 @@ export interface AwsCaller {
    */
   call<Result>(call: AwsCall, attempts: number, read: (reply: AwsReply) => Result): Promise<Result>;
   /**
-   * Makes a call once and resolves with the head of its reply, whose body must be read or destroyed. Throws as `call`
-   * does.
+   * Makes a call once and resolves when the head of its reply has arrived. The body must be read or destroyed. Throws
+   * as `call` does.
    */
-  open(call: AwsCall): Promise<IncomingMessage>;
+  open(call: AwsCall): Promise<IncomingBody>;
 }
 
 // AWS accepts clocks that are wrong by five minutes; a rejected signature whose time is right has another fault.
@@ -65,17 +58,16 @@ const FIRST_ERROR_STATUS = 400;
 
 /** Used instead of the AWS SDK where CPU and start-up time count; docs/decisions/0023 says why. */
 export const createCaller = (options: CallerOptions): AwsCaller => {
-  const { service, credentials, silenceMs, maxReplyBytes, region = process.env.AWS_REGION ?? '' } = options;
-  const { protocol, hostname, port, host } = new URL(options.endpoint ?? endpointOf(service, region));
-  // Unlike an import, this loads only the one of the two that is needed.
-  const { Agent, request } = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
-  const agent = createConnections(Agent, { host, connectMs: options.connectMs, maxSockets: options.maxSockets });
+  const { service, credentials, region = process.env.AWS_REGION ?? '' } = options;
+  const url = new URL(options.endpoint ?? endpointOf(service, region));
+  const { host } = url;
+  const connections = createConnections({ url, connectMs: options.connectMs, maxSockets: options.maxSockets });
   const named = new WeakMap<AwsCall['headers'], Named>();
   const withHost = (headers: AwsCall['headers']): Named => {
     const known = named.get(headers);
     if (known) return known;
     const list: AwsCall['headers'] = [['host', host], ...headers];
-    const made = { list, flat: list.flat() };
+    const made = { list, lines: list.map(([name, value]) => headerLine(name, value)).join('') };
     if (Object.isFrozen(headers)) {
       Object.freeze(list);
       named.set(headers, made);
@@ -90,56 +82,18 @@ export const createCaller = (options: CallerOptions): AwsCaller => {
    * Sends a call once. @param isWhole whether to read the body of a success, too; the body of a failure is always
    * read
    */
-  const send = ({ method = 'POST', path, headers, body, signal }: AwsCall, isWhole: boolean): Promise<Received> => {
-    const { list, flat } = withHost(headers);
+  const send = async ({ method = 'POST', path, headers, body, signal }: AwsCall, isWhole: boolean): Promise<Received> => {
+    const { list, lines } = withHost(headers);
     const signed = sign({ method, path, headers: list, body }, credentials ?? environmentCredentials(), Date.now() + clockOffsetMs);
-    return new Promise((resolve, reject) => {
-      const outgoing = request({
-        host: hostname,
-        port,
-        method,
-        path,
-        agent,
-        headers: [...flat, ...signed, 'content-length', String(Buffer.byteLength(body))],
-      });
-      if (signal) abortWith(signal, outgoing);
-      const silence = setTimeout(() => outgoing.destroy(new CallTimeout(`No data for ${silenceMs} ms.`)), silenceMs);
-      let earlierBytes = 0;
-      outgoing.on('socket', ({ bytesRead }) => {
-        earlierBytes = bytesRead;
-      });
-      const fail = (error: Error): void => {
-        clearTimeout(silence);
-        const hasReply = (outgoing.socket?.bytesRead ?? 0) > earlierBytes;
-        reject(hasReply ? withinReply(error) : error);
-      };
-      outgoing.on('error', fail);
-      outgoing.on('response', (reply) => {
-        if (!isWhole && isSuccess(reply)) {
-          clearTimeout(silence);
-          resolve({ reply, body: NOTHING });
-          return;
-        }
-        const parts: Buffer[] = [];
-        let bytes = 0;
-        silence.refresh();
-        reply.on('error', fail);
-        reply.on('data', (part: Buffer) => {
-          silence.refresh();
-          parts.push(part);
-          bytes += part.length;
-          if (bytes > maxReplyBytes) reply.destroy(new DamagedReply(`The reply has more than ${maxReplyBytes} bytes.`));
-        });
-        reply.on('end', () => {
-          clearTimeout(silence);
-          const whole = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
-          const checksum = checksumOf(reply);
-          if (checksum === undefined || Number(checksum) === crc32(whole)) resolve({ reply, body: whole });
-          else reject(new DamagedReply('The checksum of a reply is wrong.'));
-        });
-      });
-      outgoing.end(body);
-    });
+    if (!PATH.test(path)) throw new TypeError('The path of a call is not URI-encoded.');
+    let head = `${method} ${path} HTTP/1.1\r\n${lines}`;
+    for (let at = 0; at < signed.length; at += 2) head += headerLine(signed[at] as string, signed[at + 1] as string);
+    head += `content-length: ${Buffer.byteLength(body)}\r\n`;
+    const received = await exchange(connections, { head, body, signal }, options, (status) => !isWhole && isSuccess(status));
+    if (received.stream) return received;
+    const checksum = received.head.header(CHECKSUM);
+    if (checksum !== undefined && Number(checksum) !== crc32(received.body)) throw new DamagedReply('The checksum of a reply is wrong.');
+    return received;
   };
 
   /**
@@ -150,12 +104,11 @@ export const createCaller = (options: CallerOptions): AwsCaller => {
     for (let isCorrected = false; ; isCorrected = true) {
       const signedOffsetMs = clockOffsetMs;
       const received = await send(call, isWhole);
-      const { reply, body } = received;
-      if (isSuccess(reply)) return received;
-      const { statusCode = 0, headers } = reply;
-      if (statusCode < FIRST_ERROR_STATUS) throw new DamagedReply(`AWS has no reply with status ${statusCode}.`);
-      const error = readAwsError(statusCode, headers['x-amzn-errortype']?.toString(), body.toString());
-      if (isCorrected || !correctClock(error, headers.date, signedOffsetMs)) throw error;
+      const { head, body } = received;
+      if (isSuccess(head.status)) return received;
+      if (head.status < FIRST_ERROR_STATUS) throw new DamagedReply(`AWS has no reply with status ${head.status}.`);
+      const error = readAwsError(head.status, head.header('x-amzn-errortype'), body.toString());
+      if (isCorrected || !correctClock(error, head.header('date'), signedOffsetMs)) throw error;
     }
   };
 
@@ -169,49 +122,27 @@ export const createCaller = (options: CallerOptions): AwsCaller => {
   };
 
   return {
-    open: async (call) => (await attempt(call, false)).reply,
-    call: (call, attempts, read) =>
-      withRetries(attempts, call.signal, async () => {
-        const { reply, body } = await attempt(call, true);
-        return read({ head: reply, body });
-      }),
+    open: async (call) => (await attempt(call, false)).stream as IncomingBody,
+    call: (call, attempts, read) => withRetries(attempts, call.signal, async () => read(await attempt(call, true))),
   };
 };
 
 interface Named {
   list: AwsCall['headers'];
-  flat: string[];
+  /** As they are sent. */
+  lines: string;
 }
-
-interface Received {
-  reply: IncomingMessage;
-  body: Buffer;
-}
-
-const NOTHING = Buffer.alloc(0);
 
 // DynamoDB sends it with errors, too.
 const CHECKSUM = 'x-amz-crc32';
 
-// Read from the raw list, so that Node doesn't make an object of all headers.
-const checksumOf = ({ rawHeaders }: IncomingMessage): string | undefined => {
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string;
-    if (name.length === CHECKSUM.length && name.toLowerCase() === CHECKSUM) return rawHeaders[at + 1];
-  }
-  return undefined;
+// A line break would begin a header of the caller's choice.
+const PATH = /^[\x21-\x7e]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+
+const headerLine = (name: string, value: string): string => {
+  if (!HEADER_VALUE.test(value)) throw new TypeError(`The header ${name} of a call has a character that no header may have.`);
+  return `${name}: ${value}\r\n`;
 };
 
-const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
-
-// AWS received a call whose reply had begun, so its connection must not look like one that broke before.
-const withinReply = (error: Error): Error =>
-  isConnectionError(error) && !(error instanceof CallTimeout) ? new DamagedReply(`A reply broke off: ${error.message}`) : error;
-
-// The `signal` of Node's own options costs several times as much.
-const abortWith = (signal: AbortSignal, outgoing: ClientRequest): void => {
-  const abort = (): void => void outgoing.destroy(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort);
-  outgoing.on('close', () => signal.removeEventListener('abort', abort));
-};
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;

@@ -1,101 +1,174 @@
-import type { Agent, AgentOptions, ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import { CallTimeout } from './errors.ts';
+import { createReplyReader, type ReplyReader, type ReplySink, type ReplyState } from './reply-reader.ts';
 
-// As many as Node itself keeps.
+// As many as Node's own agent keeps.
 const MAX_IDLE = 256;
+// As Node's own agent sets it.
+const KEEP_ALIVE_MS = 1_000;
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
 
-interface ConnectionOptions {
+/** A call, which has a connection until its reply is complete, or its connection is broken. */
+export interface PendingCall extends ReplySink {
+  /** Writes the request. */
+  begin(socket: Socket): void;
+  /** The reply is complete. @param release makes the connection free for the next call */
+  onEnd(release: () => void): void;
+  /** @param hasReply whether any byte of the reply arrived */
+  onError(error: Error, hasReply: boolean): void;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  readonly reader: ReplyReader;
+  call: PendingCall | undefined;
+  hasReply: boolean;
+}
+
+export interface ConnectionOptions {
   /** The one place to which all connections go. */
-  host: string;
+  url: URL;
   /** The most time until a connection is open. */
   connectMs: number;
   maxSockets: number;
 }
 
-// The members of Node's agents that are not in its types (node:_http_agent). Libraries with their own agents rely on
-// them, too.
-type NodeAgent = Agent & { addRequest: (request: ClientRequest, options: object) => void };
-type FreeListener = (socket: Socket, options: object) => void;
+/** Connections to one place, each of which serves one call at a time. */
+export interface Connections {
+  /** Begins a call on the connection that was used last, on a new one, or when one is free. */
+  start(call: PendingCall): void;
+  /** Forgets a call that has not begun. */
+  forget(call: PendingCall): void;
+}
 
-const hasMembers = (agent: Agent): agent is NodeAgent =>
-  typeof (agent as Partial<NodeAgent>).addRequest === 'function' &&
-  typeof process.getBuiltinModule('node:http').ClientRequest.prototype.onSocket === 'function' &&
-  agent.listenerCount('free') === 1;
+const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
-const limitConnecting = (agent: Agent, connectMs: number): void => {
-  const connect = agent.createConnection.bind(agent);
-  agent.createConnection = (...parameters) => {
-    const socket = connect(...parameters) as Socket;
-    const late = setTimeout(() => socket.destroy(new CallTimeout(`No connection within ${connectMs} ms.`)), connectMs);
-    socket.once('connect', () => clearTimeout(late));
-    socket.once('close', () => clearTimeout(late));
+// With TLS, a connection resumes the session of the one before it.
+const createConnect = ({ protocol, hostname, port }: URL): (() => Socket) => {
+  const isTls = protocol === 'https:';
+  // An address of IPv6 has brackets in a URL only.
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const options = {
+    host,
+    port: Number(port) || (isTls ? HTTPS_PORT : HTTP_PORT),
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_MS,
+  };
+  if (!isTls) {
+    const { connect } = process.getBuiltinModule('node:net');
+    return () => connect(options);
+  }
+  const { isIP } = process.getBuiltinModule('node:net');
+  const { connect } = process.getBuiltinModule('node:tls');
+  const tlsOptions: TlsOptions = { ...options, ALPNProtocols: ['http/1.1'], ...(!isIP(host) && { servername: host }) };
+  let session: Buffer | undefined;
+  return () => {
+    const socket = connect(session ? { ...tlsOptions, session } : tlsOptions);
+    socket.on('session', (next) => {
+      session = next;
+    });
+    // A session that the server doesn't know any more must not break each connection.
+    socket.once('error', () => {
+      session = undefined;
+    });
     return socket;
   };
 };
 
-/**
- * Kept connections to one place. A call takes the connection that was used last; otherwise one is opened, or the call
- * waits for one, both by Node's own agent. The agent's way to keep a connection is made for many places, and takes a
- * fifth of a call's CPU. It is used if this Node lacks what ours needs.
- * @param Agent of `node:http` or `node:https`
- */
-export const createConnections = (
-  Agent: new (options: AgentOptions) => Agent,
-  { host, connectMs, maxSockets }: ConnectionOptions,
-): Agent => {
-  const agent = new Agent({ keepAlive: true, maxSockets });
-  limitConnecting(agent, connectMs);
-  if (!hasMembers(agent)) return agent;
-  // Node's own name has twenty parts with HTTPS, and is made several times for each new connection.
-  agent.getName = () => host;
-  const idle: Socket[] = [];
-  const isIdle = new WeakSet<Socket>();
+/** Kept connections to one place. docs/decisions/0135 says why not `node:http`. */
+export const createConnections = ({ url, connectMs, maxSockets }: ConnectionOptions): Connections => {
+  const connect = createConnect(url);
+  const opened = url.protocol === 'https:' ? 'secureConnect' : 'connect';
+  const idle: Connection[] = [];
+  const waiting: PendingCall[] = [];
+  let count = 0;
 
-  const connect = agent.createConnection.bind(agent);
-  agent.createConnection = (...parameters) => {
-    const socket = connect(...parameters) as Socket;
-    socket.once('close', () => {
-      const place = idle.indexOf(socket);
-      if (place >= 0) idle.splice(place, 1);
-    });
-    // An error of an idle connection concerns nobody; during a call, the call's own listener has it, too.
-    socket.on('error', () => undefined);
-    // Bytes that arrive between two calls must not become the reply to the next one.
-    socket.on('data', () => {
-      if (isIdle.has(socket)) socket.destroy();
-    });
-    return socket;
+  const begin = (connection: Connection, call: PendingCall): void => {
+    connection.call = call;
+    connection.hasReply = false;
+    call.begin(connection.socket);
   };
 
-  const [keep] = agent.listeners('free') as [FreeListener];
-  agent.removeAllListeners('free');
-  agent.on('free', (socket: Socket & { _httpMessage?: unknown }, options: object) => {
-    if (agent.requests[host]) {
-      // A call waits for a connection.
-      keep.call(agent, socket, options);
-    } else if (!socket.writable || idle.length >= MAX_IDLE) {
-      socket.destroy();
-    } else {
-      // Otherwise the connection keeps the call that it served, and its reply.
-      if ('_httpMessage' in socket) socket._httpMessage = null;
+  const fail = (connection: Connection, error: Error): void => {
+    const { call } = connection;
+    connection.call = undefined;
+    call?.onError(error, connection.hasReply);
+  };
+
+  const release = (connection: Connection): void => {
+    const { socket } = connection;
+    // Its reader can have paused it.
+    if (socket.isPaused()) socket.resume();
+    const next = waiting.shift();
+    if (next) begin(connection, next);
+    else if (idle.length < MAX_IDLE) {
       socket.unref();
-      isIdle.add(socket);
-      idle.push(socket);
-    }
-  });
-
-  const addRequest = agent.addRequest.bind(agent);
-  agent.addRequest = (request, options) => {
-    for (let socket = idle.pop(); socket; socket = idle.pop()) {
-      isIdle.delete(socket);
-      if (!socket.writable) continue;
-      socket.ref();
-      request.reusedSocket = true;
-      request.onSocket(socket);
-      return;
-    }
-    addRequest(request, options);
+      idle.push(connection);
+    } else socket.destroy();
   };
-  return agent;
+
+  const complete = (connection: Connection, state: ReplyState): void => {
+    const { call, socket } = connection;
+    connection.call = undefined;
+    call?.onEnd(() => {
+      // A reply that came before the end of its request leaves bytes that are still to be sent.
+      if (state === 'last' || !socket.writable || socket.writableLength > 0) socket.destroy();
+      else release(connection);
+    });
+  };
+
+  const open = (): Connection => {
+    const socket = connect();
+    const connection: Connection = { socket, reader: createReplyReader(), call: undefined, hasReply: false };
+    const late = setTimeout(() => socket.destroy(new CallTimeout(`No connection within ${connectMs} ms.`)), connectMs);
+    count += 1;
+    socket.once(opened, () => clearTimeout(late));
+    socket.on('data', (part: Buffer) => {
+      const { call, reader } = connection;
+      // Bytes that arrive between two calls must not become the reply to the next one.
+      if (!call) return void socket.destroy();
+      connection.hasReply = true;
+      try {
+        const state = reader.push(part, call);
+        if (state !== 'open' && connection.call) complete(connection, state);
+      } catch (error) {
+        socket.destroy(error as Error);
+      }
+    });
+    socket.on('end', () => {
+      if (connection.call && connection.reader.isCompleteAtEnd()) complete(connection, 'last');
+    });
+    // An error of an idle connection concerns nobody.
+    socket.on('error', (error) => fail(connection, error));
+    socket.once('close', () => {
+      clearTimeout(late);
+      count -= 1;
+      const place = idle.indexOf(connection);
+      if (place >= 0) idle.splice(place, 1);
+      fail(connection, hungUp());
+      const next = waiting.shift();
+      if (next) begin(open(), next);
+    });
+    return connection;
+  };
+
+  return {
+    start: (call) => {
+      for (let connection = idle.pop(); connection; connection = idle.pop()) {
+        if (!connection.socket.writable) continue;
+        connection.socket.ref();
+        begin(connection, call);
+        return;
+      }
+      if (count < maxSockets) begin(open(), call);
+      else waiting.push(call);
+    },
+    forget: (call) => {
+      const place = waiting.indexOf(call);
+      if (place >= 0) waiting.splice(place, 1);
+    },
+  };
 };

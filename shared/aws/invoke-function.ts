@@ -53,7 +53,7 @@ export const createInvokeFunction = (): InvokeFunction => {
     const call = toCall(functionName, payload, 'RequestResponse');
     try {
       return await caller.call(call, MAX_INVOKE_ATTEMPTS, ({ head, body }) =>
-        readResult(functionName, head.headers['x-amz-function-error'] !== undefined, body.toString()),
+        readResult(functionName, head.header('x-amz-function-error') !== undefined, body.toString()),
       );
     } catch (error) {
       throw new FunctionUnavailable(withName(functionName, error));

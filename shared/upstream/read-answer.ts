@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { CallTimeout } from '../aws/errors.ts';
 import { createEventStreamReader } from '../aws/event-stream.ts';
+import type { IncomingBody } from '../aws/exchange.ts';
 import type { UpstreamChunk } from './chunk.ts';
 import { createStreamReader } from './read-stream.ts';
 
@@ -31,7 +31,7 @@ export interface AnswerReader {
  * @param choices the number of choices that must finish
  * @param stop ends the invocation; called if the stream does not end after its terminator
  */
-export const createAnswerReader = (reply: IncomingMessage, choices: number, stop: () => void): AnswerReader => {
+export const createAnswerReader = (reply: IncomingBody, choices: number, stop: () => void): AnswerReader => {
   const reader = createStreamReader(choices);
   let waiting: UpstreamChunk[] = [];
   let waitingBytes = 0;
@@ -59,7 +59,7 @@ export const createAnswerReader = (reply: IncomingMessage, choices: number, stop
   };
   const silence = setTimeout(() => reply.destroy(new CallTimeout(`The model sent nothing for ${SILENCE_MS / 1_000} s.`)), SILENCE_MS);
 
-  reply.on('data', (part: Buffer) => {
+  const receive = (part: Buffer): void => {
     silence.refresh();
     try {
       events.push(part);
@@ -74,16 +74,14 @@ export const createAnswerReader = (reply: IncomingMessage, choices: number, stop
     // An event can be larger than this; its rest must arrive, or the caller would wait for it forever.
     if (waiting.length > 0 && waitingBytes > MAX_WAITING_BYTES) reply.pause();
     if (waiting.length > 0 || failure !== undefined) wake();
-  });
-  reply.once('error', end);
-  reply.once('close', () => end());
-  reply.once('end', () => end());
+  };
+  reply.read(receive, end);
 
   const take = (): UpstreamChunk[] => {
     const batch = waiting;
     waiting = [];
     waitingBytes = 0;
-    if (reply.isPaused()) reply.resume();
+    reply.resume();
     return batch;
   };
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { LOCAL_COMPONENT, LOCAL_MODEL } from '../../infra/local/container.ts';
 import { type AwsCaller, createCaller } from '../../shared/aws/caller.ts';
 import type { Database } from '../../shared/database/database.ts';
@@ -45,10 +44,15 @@ const writeItem = async (database: Database, table: string): Promise<void> => {
 const invoke = async (sagemaker: AwsCaller): Promise<number> => {
   const startedAt = performance.now();
   const reply = await sagemaker.open({ path: INVOCATIONS, headers: INVOCATION_HEADERS, body: shortBody(true) });
-  await once(reply, 'readable');
-  const ms = performance.now() - startedAt;
-  await reply.resume().toArray();
-  return ms;
+  return new Promise((resolve, reject) => {
+    let ms: number | undefined;
+    reply.read(
+      () => {
+        ms ??= performance.now() - startedAt;
+      },
+      (error) => (ms === undefined || error ? reject(error ?? new Error('The reply is empty.')) : resolve(ms)),
+    );
+  });
 };
 
 const timed = async (work: () => Promise<void>): Promise<number> => {

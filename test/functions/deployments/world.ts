@@ -10,6 +10,7 @@ import { createListTagged } from '../../../functions/deployments/aws/tagged-reso
 import { type PassOutcome, type ReconcileDependencies, reconcile } from '../../../functions/deployments/reconcile/reconcile.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import type { AwsCaller } from '../../../shared/aws/caller.ts';
+import { ReplyHead } from '../../../shared/aws/reply-reader.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Adapter } from '../../../shared/deployments/adapter.ts';
@@ -71,7 +72,7 @@ type PlaneOptions = NonNullable<Parameters<typeof createControlPlane>[0]>;
 const taggingCaller = (call: (target: string, body: string) => { body: object }): Pick<AwsCaller, 'call'> => ({
   call: async ({ headers, body }, _, read) => {
     const target = headers.find(([name]) => name === 'x-amz-target')?.[1] ?? '';
-    return read({ head: { headers: {} }, body: Buffer.from(JSON.stringify(call(target, String(body)).body)) });
+    return read({ head: new ReplyHead(200, []), body: Buffer.from(JSON.stringify(call(target, String(body)).body)) });
   },
 });
 

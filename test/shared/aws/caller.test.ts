@@ -15,7 +15,7 @@ afterAll(() => aws.close());
 describe('a call', () => {
   test('returns the head and the body of the reply', async () => {
     aws.answers((response) => response.writeHead(201, { 'x-amz-note': 'n' }).end('é'));
-    const reply = await callerOf(aws.url).call(aCall, 1, ({ head, body }) => [head.headers['x-amz-note'], body.toString()]);
+    const reply = await callerOf(aws.url).call(aCall, 1, ({ head, body }) => [head.header('x-amz-note'), body.toString()]);
     expect(reply).toEqual(['n', 'é']);
     expect(aws.received).toMatchObject([{ method: 'POST', path: '/', body: '{"é":1}', headers: { 'content-type': 'application/json' } }]);
   });
@@ -51,11 +51,18 @@ describe('a call that is broken off', () => {
   });
 
   test('ends if no connection is free in time', async () => {
-    aws.answers(() => undefined);
-    const caller = callerOf(aws.url, { silenceMs: SHORT_MS, maxSockets: 1 });
-    const calls = [1, 2].map(() => caller.call(aCall, 1, textOf));
-    for (const ended of await Promise.allSettled(calls)) expect(ended).toMatchObject({ reason: { name: 'TimeoutError' } });
+    const abort = new AbortController();
+    // A reply that goes on keeps the only connection.
+    aws.answers((response) => {
+      const more = setInterval(() => response.write('x'), SHORT_MS / 10);
+      response.once('close', () => clearInterval(more));
+    });
+    const caller = callerOf(aws.url, { silenceMs: SHORT_MS, maxSockets: 1, maxReplyBytes: 1_000_000 });
+    const first = caller.call({ ...aCall, signal: abort.signal }, 1, textOf);
+    await expect(caller.call(aCall, 1, textOf)).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(aws.received).toHaveLength(1);
+    abort.abort();
+    await expect(first).rejects.toThrow();
   });
 
   test('ends if no connection opens in time', async () => {

@@ -1,8 +1,6 @@
-import { EventEmitter, once } from 'node:events';
-import { Agent, ClientRequest } from 'node:http';
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createConnections } from '../../../shared/aws/connections.ts';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type FakeAws, sendRaw, startFakeAws } from '../../support/emulators/fake-aws.ts';
 import { aCall, callerOf, textOf } from './caller-fixtures.ts';
 
@@ -86,49 +84,4 @@ test('gives waiting calls the connections of calls that end, fail or are broken 
   expect(connectionsInOrder().filter((socket) => !socket.destroyed).length).toBeLessThanOrEqual(2);
   aws.answers((response) => response.end('{}'));
   expect(await caller.call(aCall, 2, textOf)).toBe('{}');
-});
-
-describe('createConnections', () => {
-  /** Hides a member while a client is created, when Node is looked at: Node itself needs it for a call. */
-  const withoutMember = (owner: object, name: string) => {
-    const member = Object.getOwnPropertyDescriptor(owner, name) as PropertyDescriptor;
-    Object.defineProperty(owner, name, { ...member, value: undefined });
-    try {
-      return callerOf(aws.url);
-    } finally {
-      Object.defineProperty(owner, name, member);
-    }
-  };
-
-  test.each([
-    ['addRequest', Agent.prototype],
-    ['onSocket', ClientRequest.prototype],
-  ])('uses a plain agent if Node has no member %s', async (name, owner) => {
-    aws.answers((response) => response.end('{}'));
-    const caller = withoutMember(owner, name);
-    for (let i = 0; i < 3; i++) expect(await caller.call(aCall, 1, textOf)).toBe('{}');
-    expect(aws.sockets.size).toBe(1);
-    await Promise.all(Array.from({ length: 5 }, () => caller.call(aCall, 1, textOf)));
-    expect(aws.sockets.size).toBe(5);
-  });
-
-  test('uses a plain agent if Node has no listener that keeps a connection', () => {
-    class Bare extends Agent {
-      constructor(options: object) {
-        super(options);
-        this.removeAllListeners('free');
-      }
-    }
-    const { addRequest } = Agent.prototype as Agent & { addRequest: unknown };
-    const agent = createConnections(Bare, { host: 'a', connectMs: 100, maxSockets: 1 });
-    expect((agent as Agent & { addRequest: unknown }).addRequest).toBe(addRequest);
-    expect(agent.listenerCount('free')).toBe(0);
-  });
-});
-
-test('adds no `_httpMessage` to a connection without one', () => {
-  const agent = createConnections(Agent, { host: 'a', connectMs: 100, maxSockets: 1 });
-  const socket = Object.assign(new EventEmitter(), { writable: true, unref: () => undefined });
-  agent.emit('free', socket, {});
-  expect('_httpMessage' in socket).toBe(false);
 });

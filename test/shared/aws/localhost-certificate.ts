@@ -1,0 +1,19 @@
+/** A certificate for localhost and 127.0.0.1 that it signed itself, with its key. Nothing but tests trusts it. */
+export const localhostCertificate = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUAKp6vTm+9Mei1pCL0KKjg1AR6YgwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyNzE0MzQwM1oYDzIxMjYxMTAz
+MTQzNDAzWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAQCRi7nkKI3Mw0i3pZgelVwBYAN0KfxdMurqmtj9KXSpigCDZTAch+0
+qYkP5mPLNZrwDNJdFxqyKAZYkbp4ZvQCo28wbTAdBgNVHQ4EFgQUHKXOiLAgT7vi
+2tzagkM+eMTvRwEwHwYDVR0jBBgwFoAUHKXOiLAgT7vi2tzagkM+eMTvRwEwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSAAwRQIgUCGemkzh/0uufyExhqphjp8w9rTnX6cyf6QszUMtRB8CIQDF
+iB0QvMcoKKA+mdx6ks2aHuPNy1RvQ5zot1541/+5hQ==
+-----END CERTIFICATE-----`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgIsn8ncUfPfVFh1ZI
+DEwReOau4XCP9srIFZvt3QYwhhKhRANCAAQCRi7nkKI3Mw0i3pZgelVwBYAN0Kfx
+dMurqmtj9KXSpigCDZTAch+0qYkP5mPLNZrwDNJdFxqyKAZYkbp4ZvQC
+-----END PRIVATE KEY-----`,
+};
