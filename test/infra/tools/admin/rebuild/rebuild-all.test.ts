@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { NewApiKey } from '../../../../../functions/control/api-keys/api-key.ts';
 import { createPlaygroundKey } from '../../../../../functions/control/api-keys/playground-key.ts';
 import { OrganizationLimits } from '../../../../../functions/control/limits/limits.ts';
@@ -20,6 +20,7 @@ import type { UsageEvent } from '../../../../../shared/usage/event.ts';
 import { gpuEventId } from '../../../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../../../../shared/usage/gpu-event-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
+import { emptyTables } from '../../../../support/emulators/empty-tables.ts';
 import { accountStores } from '../../../../support/fixtures/account-stores.ts';
 import { newId } from '../../../../support/fixtures/new-id.ts';
 import { rollupStores } from '../../../../support/fixtures/rollups.ts';
@@ -29,6 +30,9 @@ const NOW = Date.parse('2026-11-21T12:00Z');
 const DOLLAR = 1_000_000_000n;
 // A key with so few requests in flight has one limiter item.
 const ONE_ITEM = NewApiKey.parse({ name: 'a key', limits: { concurrency: 10 } });
+
+// Organizations besides that of a test.
+const OTHERS = 2;
 
 let database: TestDatabase;
 let deps: AllDependencies;
@@ -46,6 +50,10 @@ beforeAll(async () => {
     deployments: createDeploymentStore(createRecordTable(database.database, Deployments as string)),
     now: () => NOW,
   };
+});
+beforeEach(async () => {
+  await emptyTables(database);
+  for (let others = 0; others < OTHERS; others++) await createPrepaidCustomer();
 });
 afterAll(async () => {
   await database.close();

@@ -18,6 +18,7 @@ import { newRequestId } from '../../../../../shared/ids/request-id.ts';
 import { DAY_MS, HOUR_MS } from '../../../../../shared/time/units.ts';
 import { createGpuEventStore } from '../../../../../shared/usage/gpu-event-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
+import { emptyTables } from '../../../../support/emulators/empty-tables.ts';
 import { accountStores } from '../../../../support/fixtures/account-stores.ts';
 import { rollupStores } from '../../../../support/fixtures/rollups.ts';
 import { storeUser } from '../../../../support/fixtures/stored-users.ts';
@@ -57,13 +58,18 @@ beforeAll(async () => {
     deployments: createDeploymentStore(createRecordTable(database.database, Deployments as string)),
     now: () => NOW,
   };
-  admin = await storeUser(stores, { role: 'admin', organization: null, nowMs: NOW - 90 * DAY_MS });
 });
 afterAll(() => database.close());
 beforeEach(async () => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-  const { id: organization } = await createOrganization(stores, admin.origin, { name: 'Acme' });
-  owner = await storeUser(stores, { role: 'owner', organization, nowMs: NOW - 90 * DAY_MS });
+  await emptyTables(database);
+  admin = await storeUser(stores, { role: 'admin', organization: null, nowMs: NOW - 90 * DAY_MS });
+  // The other ones have a key too.
+  for (const name of ['Before', 'After', 'Acme']) {
+    const { id: organization } = await createOrganization(stores, admin.origin, { name });
+    owner = await storeUser(stores, { role: 'owner', organization, nowMs: NOW - 90 * DAY_MS });
+    if (name !== 'Acme') await createKeyAt(NOW - 30 * DAY_MS);
+  }
 });
 
 const at = (nowMs: number): Actor => ({ ...owner, origin: { ...owner.origin, nowMs } });
