@@ -15,8 +15,11 @@ import { Crash } from '../../../support/faults/unreliable-database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { attempt, makeCaller } from '../../../support/fixtures/callers.ts';
 import { storeUser } from '../../../support/fixtures/stored-users.ts';
+import { sized } from '../../../support/sized.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
+// The concurrency of a key with so many limiter items that several transactions change them.
+const MANY = sized(2_400, 10_000);
 
 let database: TestDatabase;
 let organization: string;
@@ -65,7 +68,7 @@ describe('an organization that forbids the storage of content', () => {
   test.each([
     ['one limiter item', 10],
     ['several shards', 96],
-    ['more shards than a transaction has writes', 10_000],
+    ['more shards than a transaction has writes', MANY],
   ])('forbids it for the next request of a key with %s in every environment, and allows it again', async (_, concurrency) => {
     const { id, key } = await create(concurrency);
     const environments = Array.from({ length: 3 }, () => makeCaller(database.limiters, () => NOW));
@@ -120,7 +123,7 @@ describe('an organization that forbids the storage of content', () => {
       'before a creation whose first items exist',
       () =>
         create(
-          10_000,
+          MANY,
           meanwhile('transactWrite', 2, () => set(true)),
         ),
     ],
