@@ -270,7 +270,8 @@ describe.each(named(restricted.filter(isOfATenant)))('%s', (_, route) => {
   test.each(allowed)('returns 404 for another organization’s resource to the role %s', async (role) => {
     const { status, body } = await requestResource(route, others[role].token);
     expect([status, body.error.code]).toEqual([404, expect.stringMatching(/_not_found$/)]);
-    expect(JSON.stringify(body)).not.toContain('Acme');
+    // An id of a request can have these letters by chance.
+    expect(JSON.stringify(body.error)).not.toContain('Acme');
   });
 });
 
@@ -299,13 +300,21 @@ describe.each(named(controlOperations))('%s', (_, route) => {
   });
 });
 
-describe.each(named(controlOperations.filter(({ body }) => body)))('%s', (_, route) => {
-  test.each([
-    ['that is empty', ''],
-    ['that is not JSON', '{'],
-    ['that is not an object', '[]'],
-    ['with an unknown field', { unheard_of: 1 }],
-  ])('rejects a body %s', async (_kind, sent) => {
+// One function reads the bodies of all routes with a session, so the small size sends each one of these, in turn.
+const BROKEN_BODIES: readonly [kind: string, text: string][] = [
+  ['that is empty', ''],
+  ['that is not JSON', '{'],
+  ['that is not an object', '[]'],
+];
+const brokenFor = ({ access }: ControlOperation, number: number) =>
+  sized(
+    BROKEN_BODIES.filter((_, index) => access === 'public' || index === number % BROKEN_BODIES.length),
+    BROKEN_BODIES,
+  );
+const withBody = controlOperations.filter(({ body }) => body);
+
+describe.each(withBody.map((route, number) => [nameOf(route), route, number] as const))('%s', (_, route, number) => {
+  test.each([...brokenFor(route, number), ['with an unknown field', { unheard_of: 1 }] as const])('rejects a body %s', async (_kind, sent) => {
     const body = typeof sent === 'string' ? sent : { ...(route.body?.example as object), ...sent };
     const { status, body: reply } = await control.call(route.method, pathOf(route), { token: tokenFor(route), headers: FROM_PAGE, body });
     expect([status, typeOf(route, reply)]).toEqual([400, typeFor(route)]);
