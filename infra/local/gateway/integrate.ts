@@ -17,7 +17,7 @@ const MAX_BUFFERED_REPLY_BYTES = 10_485_760;
  * Starts an invocation. Rejects if the function fails before its first byte. Aborting the signal closes the response
  * stream.
  */
-export type StartFunction = (functionArn: string, payload: Buffer, signal: AbortSignal) => Promise<Invocation>;
+export type StartFunction = (functionArn: string, payload: Buffer, signal?: AbortSignal) => Promise<Invocation>;
 
 interface Integration {
   api: RestApi;
@@ -40,7 +40,7 @@ interface Integration {
  */
 export const integrate = (integration: Integration): void => {
   const { route, response, refuse, log } = integration;
-  const abort = new AbortController();
+  const abort = integration.stopOnDisconnect ? new AbortController() : undefined;
   let over = false;
   const finish = (type: GatewayResponseType): void => {
     if (over) return;
@@ -55,18 +55,18 @@ export const integrate = (integration: Integration): void => {
     over = true;
     clearTimeout(total);
     clearTimeout(idle);
-    if (integration.stopOnDisconnect && !response.writableFinished) abort.abort();
+    if (!response.writableFinished) abort?.abort();
   });
 
   const reply = async (): Promise<void> => {
-    const { body } = await integration.startFunction(route.functionArn, integration.payload, abort.signal);
+    const { body } = await integration.startFunction(route.functionArn, integration.payload, abort?.signal);
     if (over) discard(body);
     else if (idle)
       streamReply(body, response, integration.ids, { progressed: () => idle.refresh(), failed: () => finish('INTEGRATION_FAILURE') });
     else sendBuffered(integration, await collect(body, MAX_BUFFERED_REPLY_BYTES), () => over, finish);
   };
   reply().catch((error: unknown) => {
-    if (!abort.signal.aborted) log(`${route.method} ${route.resourcePath}: ${error instanceof Error ? error.message : String(error)}`);
+    if (!abort?.signal.aborted) log(`${route.method} ${route.resourcePath}: ${error instanceof Error ? error.message : String(error)}`);
     finish('INTEGRATION_FAILURE');
   });
 };

@@ -19,15 +19,42 @@ const RANK_GREEDY = 2;
 export const matchRoute = (routes: readonly Route[], method: string, pathname: string): RouteMatch | undefined => {
   const segments = segmentsOf(pathname);
   let best: { resourceId: string; rank: number[]; parameters: Record<string, string> } | undefined;
-  for (const { resourceId, resourcePath } of routes) {
-    if (best?.resourceId === resourceId) continue;
-    const match = matchPath(segmentsOf(resourcePath), segments);
+  for (const { resourceId, pattern } of resourcesOf(routes)) {
+    const match = matchPath(pattern, segments);
     if (match && (!best || isBefore(match.rank, best.rank))) best = { resourceId, ...match };
   }
   if (!best) return undefined;
   const candidates = routes.filter(({ resourceId }) => resourceId === best.resourceId);
   const route = candidates.find((candidate) => candidate.method === method) ?? candidates.find((candidate) => candidate.method === 'ANY');
   return route && { route, pathParameters: Object.keys(best.parameters).length > 0 ? best.parameters : null };
+};
+
+interface Part {
+  text: string;
+  /** Of a parameter. */
+  name: string | undefined;
+  isGreedy: boolean;
+}
+interface Resource {
+  resourceId: string;
+  pattern: readonly Part[];
+}
+
+const resources = new WeakMap<readonly Route[], Resource[]>();
+
+// An API has hundreds of routes, whose paths are read once.
+const resourcesOf = (routes: readonly Route[]): readonly Resource[] => {
+  const known = resources.get(routes);
+  if (known) return known;
+  const paths = new Map(routes.map(({ resourceId, resourcePath }) => [resourceId, resourcePath]));
+  const made = [...paths].map(([resourceId, resourcePath]) => ({ resourceId, pattern: segmentsOf(resourcePath).map(partOf) }));
+  resources.set(routes, made);
+  return made;
+};
+
+const partOf = (text: string): Part => {
+  const [, name, plus] = /^\{([^+}]+)(\+?)\}$/.exec(text) ?? [];
+  return { text, name, isGreedy: plus === '+' };
 };
 
 // API Gateway ignores one trailing slash.
@@ -37,19 +64,18 @@ const segmentsOf = (pathname: string): string[] => {
 };
 
 const matchPath = (
-  pattern: readonly string[],
+  pattern: readonly Part[],
   segments: readonly string[],
 ): { rank: number[]; parameters: Record<string, string> } | undefined => {
   const rank: number[] = [];
   const parameters: Record<string, string> = {};
-  for (const [index, part] of pattern.entries()) {
+  for (const [index, { text, name, isGreedy }] of pattern.entries()) {
     const segment = segments[index];
     if (segment === undefined) return undefined;
-    const [, name, greedy] = /^\{([^+}]+)(\+?)\}$/.exec(part) ?? [];
     if (name === undefined) {
-      if (part !== segment) return undefined;
+      if (text !== segment) return undefined;
       rank.push(RANK_EXACT);
-    } else if (greedy) {
+    } else if (isGreedy) {
       parameters[name] = segments.slice(index).join('/');
       return { rank: [...rank, RANK_GREEDY], parameters };
     } else {
