@@ -4,7 +4,7 @@ import Sequencer from '@jest/test-sequencer';
 const SLOW = [
   'test/e2e/billing-quarter/quarter.test.ts',
   'test/e2e/deployments/walk-through.test.ts',
-  'test/e2e/billing/walk-through.test.ts',
+  'test/e2e/walk-throughs.test.ts',
   'test/e2e/failures/crashes.test.ts',
   'test/e2e/failures/fault-table.test.ts',
   'test/functions/deployments/rollout-convergence.test.ts',
