@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isFull, sized } from '../../support/sized.ts';
 import { ATTACKS, type Attack, CHANGE_EVERY, countReplies, neighbourRequest } from './attacks.ts';
 import { type Finding, ratioOf, waysOfPage, writePage } from './page.ts';
+import { testSaturation } from './saturation.ts';
 import { attackersAddresses, type Caller, openCaller, type Received } from './send.ts';
 import { startTenants, type Tenants } from './tenants.ts';
 import { sendSteadily, sendUntil, type Traffic } from './traffic.ts';
@@ -92,6 +93,8 @@ const measure = async (attack: Attack): Promise<Finding> => {
 };
 
 const isInTime = (finding: Finding): boolean => ratioOf(finding) <= MOST_RATIO || finding.beside.p95Ms <= NOISE_MS;
+
+testSaturation(() => tenants);
 
 describe('one organization with members, keys and 50 addresses, beside another one', () => {
   test.each(WAYS)(

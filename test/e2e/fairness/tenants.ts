@@ -13,14 +13,18 @@ import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sized } from '../../support/sized.ts';
 
-// Few enough that an attacker could hold them all, and enough that a share of them is more than one. Each one is a
-// process to start, so the small size has fewer.
-const INFERENCE = sized(16, 24);
+/**
+ * Environments of each inference function: few enough that an attacker could hold them all, and enough that a share of
+ * them is more than one. Each one is a process to start, so the small size has fewer.
+ */
+export const INFERENCE = sized(10, 24);
 const RESERVED = { inference: INFERENCE, 'ondemand-inference': INFERENCE, tokenizer: 8, control: 5, 'sign-in': 4 };
 const ENVIRONMENTS = Math.max(...Object.values(RESERVED));
 // More than the neighbour sends in all, so that its own limits reject nothing when the machine is busy.
 const STEADY_A_MINUTE = 6_000;
-const STEADY_AT_ONCE = INFERENCE - organizationConcurrencyOf({ reservedConcurrency: ReservedConcurrency.parse(RESERVED), deployments: {} });
+/** The requests in flight that an organization without limits of its own can have. */
+export const SHARE = organizationConcurrencyOf({ reservedConcurrency: ReservedConcurrency.parse(RESERVED), deployments: {} });
+const STEADY_AT_ONCE = INFERENCE - SHARE;
 // The next wake is predicted from fast ones; the attacker's requests then wait for a slow one.
 const FAST_WAKES = { instance_ms: 500, download_ms: 200, load_ms: 200, release_ms: 200 };
 const SLOW_WAKE = { ...FAST_WAKES, instance_ms: 60 * SECOND_MS };
@@ -110,7 +114,7 @@ export const startTenants = async (): Promise<Tenants> => {
   const run = await startTestRun(
     ...['--assembly', await isolatedAssembly({ sluice: { reservedConcurrency } })],
     ...['--environments', String(ENVIRONMENTS)],
-    ...['--queue-delay-ms', '500', '--batch-window-ms', '200', '--schedule-ms', '5000'],
+    ...['--queue-delay-ms', '1000', '--batch-window-ms', '1000', '--schedule-ms', '20000'],
   );
   const control = controlOf(run);
   const attacker = await createTenant(run, control, 3, 4);

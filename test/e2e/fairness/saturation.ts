@@ -1,40 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { synthesizeWith } from '../../support/assembly/assembly.ts';
-import { type Control, controlOf } from '../../support/clients/control.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { expect, test } from '@jest/globals';
+import { INFERENCE, SHARE, type Tenants } from './tenants.ts';
 
-// As many as each function reserves.
-const ENVIRONMENTS = 8;
-// A quarter of the environments.
-const SHARE = 2;
-const STREAMS = 3 * ENVIRONMENTS;
+const STREAMS = 3 * INFERENCE;
 const NEIGHBOURS_REQUESTS = 20;
 // Longer than all of the neighbour's requests take.
 const LONG = { max_tokens: 400, min_tokens: 400, ignore_eos: true, stream: true };
 const TOKEN_DELAY_MS = 50;
-
-const folder = temporaryFolder();
-let run: TestRun;
-let control: Control;
-beforeAll(async () => {
-  const reserved = { inference: ENVIRONMENTS, 'ondemand-inference': ENVIRONMENTS, tokenizer: ENVIRONMENTS };
-  await synthesizeWith({ reservedConcurrency: reserved }, folder.path);
-  run = await startTestRun(
-    ...['--assembly', folder.path],
-    ...['--environments', String(ENVIRONMENTS)],
-    ...['--token-delay-ms', String(TOKEN_DELAY_MS)],
-  );
-  control = controlOf(run);
-});
-afterAll(async () => {
-  await run.close();
-  await folder[Symbol.asyncDispose]();
-});
+const messages = [{ role: 'user', content: 'Tell me about weirs.' }];
 
 // The organization has no limits of its own, and its keys have the default limits.
-const newOrganization = async (keys: number) => {
+const newOrganization = async ({ control }: Tenants, keys: number) => {
   const { token } = await control.asAdmin();
   const { id, limits } = await control.done('POST', '/v1/organizations', { token, body: { name: 'Acme' } });
   const secrets: string[] = [];
@@ -45,18 +21,20 @@ const newOrganization = async (keys: number) => {
   return { concurrency: limits.concurrency as number, secrets };
 };
 
-const send = (path: string, secret: string, body: object, signal?: AbortSignal): Promise<Response> =>
-  fetch(`${run.base_url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'sluice-tiny', ...body }),
-    ...(signal && { signal }),
-  });
-const messages = [{ role: 'user', content: 'Tell me about weirs.' }];
-
-describe('an organization with as many long streams as it can have', () => {
-  test('causes no 503 and no 429 of another one, and gets its own limit in an error', async () => {
-    const [one, neighbour] = [await newOrganization(3), await newOrganization(1)];
+/** The test of an organization that opens as many streams as it can. */
+export const testSaturation = (tenantsOf: () => Tenants): void =>
+  test('an organization with as many long streams as it can have causes no 503 and no 429 of another one', async () => {
+    const tenants = tenantsOf();
+    const { run } = tenants;
+    const send = (path: string, secret: string, body: object, signal?: AbortSignal): Promise<Response> =>
+      fetch(`${run.base_url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'sluice-tiny', ...body }),
+        ...(signal && { signal }),
+      });
+    await run.control('container', { token_delay_ms: TOKEN_DELAY_MS });
+    const [one, neighbour] = [await newOrganization(tenants, 3), await newOrganization(tenants, 1)];
     expect([one.concurrency, neighbour.concurrency]).toEqual([SHARE, SHARE]);
     const end = new AbortController();
     const statuses: number[] = [];
@@ -86,7 +64,7 @@ describe('an organization with as many long streams as it can have', () => {
 
     const [secret = ''] = neighbour.secrets;
     const answers: number[] = [];
-    for (let request = 0; request < NEIGHBOURS_REQUESTS; request += SHARE)
+    for (let request = 0; request < NEIGHBOURS_REQUESTS; request += 2)
       answers.push(
         ...(await Promise.all([
           send('/v1/chat/completions', secret, { messages, max_tokens: 2 }).then(({ status }) => status),
@@ -99,6 +77,7 @@ describe('an organization with as many long streams as it can have', () => {
     );
     end.abort();
     await Promise.all(streams);
+    await run.control('container');
     expect(tokenized).toEqual([429, 429, 429]);
 
     expect(answers).toEqual(answers.map(() => 200));
@@ -108,4 +87,3 @@ describe('an organization with as many long streams as it can have', () => {
       expect.stringContaining(`The organization's limit of ${SHARE} concurrent requests has been reached. Try again in 1 s.`),
     ]);
   });
-});
