@@ -6,12 +6,13 @@ import { controlOf, type SignedIn } from '../../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { openTestKeys } from '../../support/clients/test-keys.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/faults/fault-proxy.ts';
 import { endFaults, TABLE_FAULTS } from '../../support/faults/fault-table/faults.ts';
 import { createIdentities } from '../../support/faults/fault-table/identities.ts';
 import { brokenPromises } from '../../support/faults/fault-table/invariants.ts';
 import { type Cell, measure } from '../../support/faults/fault-table/measure.ts';
-import { renderFault, renderFaults } from '../../support/faults/fault-table/render.ts';
+import { renderFault, renderFaults, rowOf } from '../../support/faults/fault-table/render.ts';
 import type { FaultyRun, TableFault } from '../../support/faults/fault-table/table-fault.ts';
 import { withoutTimes } from '../../support/faults/fault-table/time-class.ts';
 import { isFull, sized } from '../../support/sized.ts';
@@ -34,6 +35,8 @@ const SOME_FAULTS = [
   'S3 fails when payloads are logged',
   'Cognito fails',
 ];
+// These calls write events. Admissions use others, so requests are still admitted.
+const EVENT_WRITES = new Set(['PutItem', 'TransactWriteItems']);
 const isUpdated = process.env.UPDATE_FAULTS !== undefined;
 const LIMIT_MS = 400_000;
 const USERS = 4;
@@ -84,14 +87,21 @@ afterAll(async () => {
   await database.close();
 });
 
-// A busy machine can make a fault slower than the document says, so it is then measured again.
+const rowsIn = (document: string, { name }: TableFault): Set<string> => {
+  const [section = ''] = document.split('\n## ').filter((text) => text.startsWith(`${name}\n`));
+  return new Set(section.split('\n').map((line) => line.slice(2, -2).replaceAll(/ +\| /g, ' | ').trimEnd()));
+};
+
+// A busy machine can make a request slower than the document says, so it is then sent again.
 const measureInTime = async (fault: TableFault, document: string): Promise<Cell[][]> => {
-  const times: Cell[][] = [];
-  for (let time = 1; time <= MAX_TIMES; time++) {
-    const cells = await measure(faulty, fault);
-    times.push(cells);
+  const times = [await measure(faulty, fault)];
+  for (let time = 2; time <= MAX_TIMES; time++) {
+    const cells = times.at(-1) as Cell[];
     const section = renderFault(cells);
     if (document.includes(section) || !withoutTimes(document).includes(withoutTimes(section))) break;
+    const rows = rowsIn(document, fault);
+    const again = await measure(faulty, fault, new Set(cells.filter((cell) => !rows.has(rowOf(cell))).map(({ route }) => route)));
+    times.push(cells.map((cell) => again.find(({ route }) => route === cell.route) ?? cell));
   }
   return times;
 };
@@ -118,3 +128,42 @@ test(
   },
   LIMIT_MS,
 );
+
+test('answers that end while the database takes no events are charged when it is back', async () => {
+  const { secret, key_id } = await run.createKey();
+  faulty.failOnly((operation) => EVENT_WRITES.has(operation));
+  proxy.faults = { failed: 1 };
+  const used = await Promise.all(
+    [true, false].map(async (stream) => {
+      const response = await fetch(`${run.base_url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: run.model,
+          messages: [{ role: 'user', content: 'Hello' }],
+          max_tokens: 5,
+          temperature: 0,
+          stream,
+          ...(stream && { stream_options: { include_usage: true } }),
+        }),
+      });
+      expect(response.status).toBe(200);
+      const text = await response.text();
+      if (stream) expect(text).toContain('[DONE]');
+      return Number(/"completion_tokens":(\d+)/.exec(text)?.[1]);
+    }),
+  );
+  expect(used).toEqual([5, 5]);
+  expect(await run.eventsOf(key_id)).toEqual([]);
+  const refused = proxy.seen.failed;
+  // `metering` tries in vain.
+  await eventually(async () => proxy.seen.failed > refused, 'the settlement has been tried again');
+
+  await endFaults(faulty);
+  await eventually(async () => (await run.eventsOf(key_id)).length === 2, 'both are settled');
+  for (const event of await run.eventsOf(key_id))
+    expect(event).toMatchObject({ outcome: 'completed', source: 'runtime', completion_tokens: 5, cost_nanos: expect.any(BigInt) });
+  const spent = (await run.eventsOf(key_id)).reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
+  expect(spent).toBeGreaterThan(0n);
+  expect((await run.limiters.whole(key_id))?.fl).toEqual({});
+});

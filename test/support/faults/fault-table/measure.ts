@@ -33,6 +33,8 @@ export interface Cell {
 
 const SETTLED_WITHIN_MS = 12_000;
 const POLL_MS = 50;
+// A key that can have so many requests at once has one limiter item.
+const ONE_SHARD = 12;
 const SWEPT_AFTER_MS = 12 * MINUTE_MS;
 
 interface Sent {
@@ -43,11 +45,14 @@ interface Sent {
 
 const ROUTES = { inference: INFERENCE_ROUTES, control: CONTROL_ROUTES, all: [...INFERENCE_ROUTES, ...CONTROL_ROUTES] };
 
-/** Sends one request of every route at once during a fault. Returns their cells. */
-export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cell[]> => {
+/**
+ * Sends one request of every route at once during a fault. Returns their cells.
+ * @param again only these routes, after all of them: they may not make the calls that the fault is about
+ */
+export const measure = async (faulty: FaultyRun, fault: TableFault, again?: ReadonlySet<TableRoute>): Promise<Cell[]> => {
   const { run, keys } = faulty;
   const nowMs = (): number => Date.now() + (fault.clockOffsetMs ?? 0);
-  const sent = await prepare(faulty, fault);
+  const sent = await prepare(faulty, fault, again);
   await beginFault(faulty, fault);
   const failedBefore = failedCalls(faulty);
   let replies: SeenReply[];
@@ -59,11 +64,11 @@ export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cel
     ]);
     replies = all;
     const { emulator } = fault;
-    if (emulator) await eventually(async () => (await run.metCalls(emulator)) > 0, `a call meets the fault: ${fault.name}`);
+    if (emulator && !again) await eventually(async () => (await run.metCalls(emulator)) > 0, `a call meets the fault: ${fault.name}`);
   } finally {
     await endFault(faulty, fault);
   }
-  if (fault.isOfDatabase && failedCalls(faulty) === failedBefore) throw new Error(`No call met the fault: ${fault.name}.`);
+  if (fault.isOfDatabase && !again && failedCalls(faulty) === failedBefore) throw new Error(`No call met the fault: ${fault.name}.`);
   const released = await Promise.all(sent.map(({ keyId }) => isReleased(faulty, keyId, fault.isSwept ? 0 : SETTLED_WITHIN_MS)));
   await sweepLater(faulty, nowMs);
   const settled = await Promise.all(sent.map(({ keyId }) => stateOf(faulty, keyId, nowMs())));
@@ -81,16 +86,21 @@ export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cel
   }));
 };
 
-const prepare = async ({ run, keys, users, identities }: FaultyRun, fault: TableFault): Promise<Sent[]> => {
+const prepare = async (
+  { run, keys, users, identities }: FaultyRun,
+  fault: TableFault,
+  routes: ReadonlySet<TableRoute> = new Set(ROUTES[fault.hosts ?? 'inference']),
+): Promise<Sent[]> => {
   const user = users[TABLE_FAULTS.indexOf(fault) % users.length] as SignedIn;
   const one = async (route: TableRoute): Promise<Sent> => {
     const { key_id: keyId, secret } = await keys.createKey({
       scope: route.host === 'on-demand' ? 'on_demand' : 'serverless',
+      concurrency: ONE_SHARD,
       ...fault.keys,
     });
     return { route, keyId, caller: { secret, model: run.model, user, identities, newKeyName: keyId } };
   };
-  return Promise.all(ROUTES[fault.hosts ?? 'inference'].map(one));
+  return Promise.all([...routes].map(one));
 };
 
 const createdKeyNames = async ({ control, users: [user] }: FaultyRun): Promise<string[]> => {

@@ -60,6 +60,9 @@ const tableOf = (cells: readonly Cell[]): string => {
   return [lines[0], rule, ...lines.slice(1)].join('\n');
 };
 
+/** The row of a cell, without the padding of its table. */
+export const rowOf = (cell: Cell): string => fieldsOf(cell).join(' | ');
+
 /** The section of a fault. */
 export const renderFault = (cells: readonly Cell[]): string => `## ${cells[0]?.fault.name}\n\n${tableOf(cells)}\n`;
 
