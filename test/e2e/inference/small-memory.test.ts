@@ -15,7 +15,7 @@ import { createPayloadLogStore } from '../../../shared/payload-log/settings-stor
 import { chatEvent } from '../../bench/cold-start.ts';
 import { type Environment, type Invoked, startEnvironment } from '../../bench/memory/environment.ts';
 import { assemblyDir } from '../../support/assembly/assembly.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
 import { residentMiB } from '../../support/resident-memory.ts';
 
@@ -78,8 +78,7 @@ let fn: LambdaFunction;
 let authorization: string;
 let environment: Environment;
 beforeAll(async () => {
-  // Not shared, because of its models.
-  run = await startTestRun();
+  run = await shareTestRun();
   const chat = (await run.models.list(SERVERLESS_POOL)).get(LOCAL_MODEL) as Model;
   const { tokenizer: _, ...model } = chat;
   const sizes = { context_length: 10_000_000, max_output_tokens: 5_000_000, default_output_tokens: 1_000 };
@@ -113,6 +112,9 @@ afterAll(async () => {
   await environment.close();
   await sagemaker.close();
   await closeServer(container);
+  // No function of the run has read them: the environment of this suite is its own.
+  const TableName = run.tables.Models as string;
+  for (const name of [MODEL, EMBEDDING_MODEL]) await run.database.delete({ TableName, Key: { pool: SERVERLESS_POOL, name } });
   await run.close();
 });
 
