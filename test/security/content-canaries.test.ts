@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { createCanaries, type Place, type Planted } from './canaries/canaries.ts';
 import { ACTIONS_WITH_TEXTS, writeCustomerTexts } from './canaries/customer-texts.ts';
 import { testInternalNotes } from './canaries/internal-notes.ts';
-import { areWritten, readPlaces } from './canaries/places.ts';
+import { areWritten, readBucket, readPlaces } from './canaries/places.ts';
 import { canaryRoutes, generatingRoutes, poolingRoutes } from './canaries/requests.ts';
 import { testSecrets } from './canaries/secrets.ts';
 
@@ -196,7 +196,7 @@ testInternalNotes(() => run);
 test('keeps content only in the payload log, while that is on, and in stored responses', async () => {
   await sendAll('off', false);
   await untilWritten();
-  expect((await readPlaces(run)).get('bucket Payloads')).toBe('');
+  expect(await readBucket(run, 'Payloads')).toBe('');
   await control.done('PUT', '/v1/observability/payload-log', { token, body: { enabled: true, retention_days: 7 } });
   await sendAll('on', true);
   await untilWritten();

@@ -314,9 +314,12 @@ const brokenFor = ({ access }: ControlOperation, number: number) =>
 const withBody = controlOperations.filter(({ body }) => body);
 
 describe.each(withBody.map((route, number) => [nameOf(route), route, number] as const))('%s', (_, route, number) => {
-  test.each([...brokenFor(route, number), ['with an unknown field', { unheard_of: 1 }] as const])('rejects a body %s', async (_kind, sent) => {
-    const body = typeof sent === 'string' ? sent : { ...(route.body?.example as object), ...sent };
-    const { status, body: reply } = await control.call(route.method, pathOf(route), { token: tokenFor(route), headers: FROM_PAGE, body });
-    expect([status, typeOf(route, reply)]).toEqual([400, typeFor(route)]);
-  });
+  test.each([...brokenFor(route, number), ['with an unknown field', { unheard_of: 1 }] as const])(
+    'rejects a body %s',
+    async (_kind, sent) => {
+      const body = typeof sent === 'string' ? sent : { ...(route.body?.example as object), ...sent };
+      const { status, body: reply } = await control.call(route.method, pathOf(route), { token: tokenFor(route), headers: FROM_PAGE, body });
+      expect([status, typeOf(route, reply)]).toEqual([400, typeFor(route)]);
+    },
+  );
 });

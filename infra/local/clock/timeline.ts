@@ -9,6 +9,8 @@ export interface Timeline {
    * its own time.
    */
   advance(): void;
+  /** True if no event is scheduled. */
+  isEmpty(): boolean;
   /** Drops all scheduled events. */
   clear(): void;
 }
@@ -46,6 +48,7 @@ export const createTimeline = (now: () => number, afterEach: () => void): Timeli
       }
       time = Math.max(time, end);
     },
+    isEmpty: () => scheduled.length === 0,
     clear() {
       scheduled = [];
     },

@@ -7,6 +7,9 @@ import { createBackoff } from '../processes/backoff.ts';
 import { followFile } from './follow-file.ts';
 
 const POLL_MS = 250;
+// Most functions of a local run write nothing for most of the time.
+const IDLE_POLL_MS = 1_000;
+const IDLE_AFTER_POLLS = 40;
 const MAX_LINES = 1_000;
 const ID_DIGITS = 56;
 
@@ -80,6 +83,7 @@ export const startLogSubscriptions = ({ subscriptions, logFolder, invoke, sendFa
     const startedAtMs = Date.now();
     const stream = `[$LATEST]${startedAtMs}`;
     const follower = followFile(path.join(logFolder, `${subscription.sourceName}.log`));
+    let emptyPolls = 0;
     while (!signal.aborted) {
       const read = await follower.read().catch((error: unknown) => {
         // The folder may have been deleted during the run.
@@ -90,7 +94,8 @@ export const startLogSubscriptions = ({ subscriptions, logFolder, invoke, sendFa
       const events = lines.map(({ text, end }) => ({ id: String(end).padStart(ID_DIGITS, '0'), timestamp: Date.now(), message: text }));
       for (let at = 0; at < events.length; at += MAX_LINES)
         await deliver(subscription, deliveryOf(subscription, stream, events.slice(at, at + MAX_LINES)));
-      await wait(POLL_MS);
+      emptyPolls = read.length === 0 ? emptyPolls + 1 : 0;
+      await wait(emptyPolls > IDLE_AFTER_POLLS ? IDLE_POLL_MS : POLL_MS);
     }
   };
 

@@ -46,6 +46,8 @@ export interface Account {
   call(target: string, body: Buffer | string): AccountReply;
   /** Applies what is due by now. */
   advance(): void;
+  /** True if nothing in it changes without a call. */
+  isIdle(): boolean;
   /** Which components run which containers now. */
   serving(): ServingComponent[];
   /** Returns a component and whether one of its copies is ready; undefined: the endpoint has no such component. */
@@ -152,6 +154,7 @@ export const createAccount = ({
       return replyOr(() => perform(target, body));
     },
     advance: () => state.timeline.advance(),
+    isIdle: () => state.endpoints.size === 0 && state.components.size === 0 && state.timeline.isEmpty(),
     serving: () => serving(state),
     findServing(endpoint, component) {
       state.timeline.advance();

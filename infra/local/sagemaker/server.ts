@@ -32,6 +32,8 @@ const PLAIN_TIMEOUT_MS = 60_000;
 
 // States change so often while nothing calls.
 const TICK_MS = 50;
+// Most runs have no endpoints beside those of the demo.
+const IDLE_TICK_MS = 1_000;
 
 export interface SageMakerEmulator {
   /**
@@ -92,10 +94,16 @@ export const startSageMaker = async (
   const account = createAccount({ now: Date.now, logGroups, secretsFile, ...(onEvent && { onEvent }) });
   const containers = createComponentContainers(startContainer);
   const emulated: EmulatedResources = { endpoints, account, containers, settings: createSettings(), invocationTimeoutMs };
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
   const tick = (): void => {
+    clearTimeout(timer);
+    if (isClosed) return;
     account.advance();
     containers.follow(account.serving());
+    timer = setTimeout(tick, account.isIdle() ? IDLE_TICK_MS : TICK_MS).unref();
   };
+  tick();
   const server = createServer((request, response) => {
     if (request.method === 'DELETE' && request.url === '/control/idle-connections') {
       server.closeIdleConnections();
@@ -106,12 +114,12 @@ export const startSageMaker = async (
       .catch(() => response.destroy());
   });
   server.requestTimeout = 0;
-  const timer = setInterval(tick, TICK_MS).unref();
   return {
     url: await listen(server, 0),
     account,
     async close() {
-      clearInterval(timer);
+      isClosed = true;
+      clearTimeout(timer);
       await closeServer(server);
       await containers.close();
     },

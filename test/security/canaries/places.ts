@@ -93,6 +93,14 @@ export const areWritten = async (run: TestRun): Promise<boolean> => {
     .every(({ request_id: id, is_payload_logged: isLogged }) => withRow.has(id) && (isLogged !== true || withPayload.has(String(id))));
 };
 
+/** Reads the objects of a bucket. */
+export const readBucket = async (run: TestRun, name: string): Promise<string> => {
+  const s3 = clientOf(run);
+  const objects = await objectsOf(s3, run.buckets[name] as string);
+  s3.destroy();
+  return objects.join('\n');
+};
+
 /** Reads everything that a run has stored, logged or would export, by place. */
 export const readPlaces = async (run: TestRun) => {
   const places = new Map<string, string>();
@@ -101,9 +109,7 @@ export const readPlaces = async (run: TestRun) => {
     if (name === 'Usage') places.set('telemetry', telemetryOf(rows.filter(isEvent)));
     places.set(`table ${name}`, textOfRows(rows));
   }
-  const s3 = clientOf(run);
-  for (const [name, bucket] of Object.entries(run.buckets)) places.set(`bucket ${name}`, (await objectsOf(s3, bucket)).join('\n'));
-  s3.destroy();
+  for (const name of Object.keys(run.buckets)) places.set(`bucket ${name}`, await readBucket(run, name));
   for (const file of await readdir(run.state, { recursive: true, withFileTypes: true })) {
     const isForeign = FOREIGN.test(file.name) || FOREIGN.test(path.basename(file.parentPath));
     if (file.isFile() && !isForeign) {
