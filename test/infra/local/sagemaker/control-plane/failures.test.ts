@@ -194,3 +194,15 @@ describe('calls', () => {
     expect(calls.map(({ operation }) => operation)).toEqual(Array(4).fill('CreateModel'));
   });
 });
+
+test('an account is idle but for the time in which it has an endpoint, or deletes one', async () => {
+  expect(plane.account.isIdle()).toBe(true);
+  await createEmptyEndpoint(plane, 'a');
+  expect(plane.account.isIdle()).toBe(false);
+  plane.advance(2 * ENOUGH_MS);
+  expect(plane.account.isIdle()).toBe(false);
+  await plane.sagemaker.send(new DeleteEndpointCommand({ EndpointName: 'a' }));
+  expect(plane.account.isIdle()).toBe(false);
+  plane.advance(2 * ENOUGH_MS);
+  expect(plane.account.isIdle()).toBe(true);
+});
