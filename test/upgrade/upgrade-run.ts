@@ -43,7 +43,7 @@ const GRANTED = 1_000_000_000n;
 export const startUpgradeRun = async (change?: (script: string) => string) => {
   const folder = temporaryFolder();
   unpackRelease(LAST_RELEASE, folder.path, change);
-  const run = await startTestRun('--second-release', folder.path, '--batch-window-ms', '20');
+  const run = await startTestRun('--second-release', folder.path, '--batch-window-ms', '100');
   for (const [path, fault] of DIFFERENCES) run.expectFault(path, fault);
   /** Sets the share of the invocations that the last release gets. */
   const setShare = async (other_share: number): Promise<void> => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sized } from '../support/sized.ts';
 import { startUpgradeRun, type UpgradeRun, upgradeUnderLoad } from './upgrade-run.ts';
 
 // Of each phase. More find rarer faults: SLUICE_UPGRADE_REQUESTS=2000.
-const REQUESTS = Number(process.env.SLUICE_UPGRADE_REQUESTS ?? 50);
+const REQUESTS = Number(process.env.SLUICE_UPGRADE_REQUESTS ?? sized(25, 50));
 
 describe('the last release and this version over one state', () => {
   let run: UpgradeRun;
