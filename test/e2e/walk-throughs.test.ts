@@ -7,7 +7,7 @@ import { sized } from '../support/sized.ts';
 const DOCUMENTS = path.join(import.meta.dirname, '../../docs');
 // The one with the longest effects comes first, and each page after itself and after all others.
 const PAGES = ['billing', 'support', 'on-demand', 'observability', 'control-plane'];
-// The small size follows the other test, which begins with the support page.
+// The small size follows a test of the support page.
 const ORDERS = sized([['control-plane', 'control-plane', 'support']], [PAGES, PAGES.toReversed()]);
 const TIMEOUT_MS = sized(600_000, 1_800_000);
 
@@ -19,16 +19,17 @@ afterAll(() => walk.close());
 
 const follow = (page: string): Promise<number> => walk.follow(path.join(DOCUMENTS, `${page}.md`));
 
-test.each([
+const testPages = (pages: readonly [page: string, steps: number, effect: string][]): void =>
+  test.each(pages)('docs/%s.md has %d steps that %s and print what it shows', async (page, steps) => {
+    // No page needs the files of another one.
+    rmSync(path.join(walk.folder, '.sluice/walk'), { recursive: true, force: true });
+    expect(await follow(page)).toBe(steps);
+  });
+
+testPages([
   ['support', 7, 'lead from a failed request to a closed ticket'],
-  ['billing', 10, 'lead from a grant to a paid invoice'],
-  ['service-levels', 3, 'state and end a promise'],
   ['observability', 9, 'follow requests and failures'],
-])('docs/%s.md has %d steps that %s and print what it shows', async (page, steps) => {
-  // No page needs the files of another one.
-  rmSync(path.join(walk.folder, '.sluice/walk'), { recursive: true, force: true });
-  expect(await follow(page)).toBe(steps);
-});
+]);
 
 test(
   'the walk-throughs of the pages print what they show in another order and twice, on one state',
@@ -42,3 +43,9 @@ test(
   },
   TIMEOUT_MS,
 );
+
+// At the end, because the sweep then catches up with a month, for which the page sets the clock back.
+testPages([
+  ['billing', 10, 'lead from a grant to a paid invoice'],
+  ['service-levels', 3, 'state and end a promise'],
+]);
