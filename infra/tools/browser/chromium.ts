@@ -44,6 +44,9 @@ const unpacked = (): string => {
   return folder;
 };
 
+// Pages here live for seconds, in which compiling their scripts a second time costs more than it wins.
+const args = ['--js-flags=--no-opt --no-maglev'];
+
 const isPackaged = process.platform === 'linux' && process.arch === 'x64';
 
 // Elsewhere, the Chrome that is installed.
@@ -66,7 +69,7 @@ const optionsFor = (): LaunchOptions => {
 export const startChromium = async (): Promise<Browser> => {
   try {
     // The sandbox can't be used by root, as which CI runs.
-    return await chromium.launch({ ...optionsFor(), chromiumSandbox: process.getuid?.() !== 0 });
+    return await chromium.launch({ ...optionsFor(), args, chromiumSandbox: process.getuid?.() !== 0 });
   } catch (error) {
     throw new Error('No Chromium could be started. Install Chrome, or set SLUICE_CHROME to the path of one.', { cause: error });
   }
