@@ -26,7 +26,7 @@ const bytesOf = (files: readonly string[]): number => files.reduce((bytes, file)
 
 describe('the functions on the request path', () => {
   test.each([
-    ['inference', 300_000],
+    ['inference', 304_000],
     ['catalog', 153_600],
   ])('%s loads at most %i bytes at its start', (name, most) => {
     const [fn] = named(name);
