@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
-import { CallTimeout } from './errors.ts';
+import { brokenConnection, CallTimeout } from './errors.ts';
 import { createReplyReader, type ReplyReader, type ReplySink, type ReplyState } from './reply-reader.ts';
 
 // As many as Node's own agent keeps.
@@ -42,8 +42,6 @@ export interface Connections {
   /** Forgets a call that has not begun. */
   forget(call: PendingCall): void;
 }
-
-const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
 // With TLS, a connection resumes the session of the one before it.
 const createConnect = ({ protocol, hostname, port }: URL): (() => Socket) => {
@@ -148,7 +146,7 @@ export const createConnections = ({ url, connectMs, maxSockets }: ConnectionOpti
       count -= 1;
       const place = idle.indexOf(connection);
       if (place >= 0) idle.splice(place, 1);
-      fail(connection, hungUp());
+      fail(connection, brokenConnection('socket hang up'));
       const next = waiting.shift();
       if (next) begin(open(), next);
     });

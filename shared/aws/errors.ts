@@ -32,6 +32,9 @@ export class DamagedReply extends Error {
   }
 }
 
+/** A connection that ended, with the code that Node gives such an error. */
+export const brokenConnection = (what: string): Error => Object.assign(new Error(what), { code: 'ECONNRESET' });
+
 // Codes of network errors, such as ECONNRESET, of TLS, and of replies that are not HTTP; Node's other codes (`ERR_…`)
 // are about our own mistakes.
 const NETWORK_CODE = /^(?:E(?!RR_)[A-Z_]+|HPE_[A-Z_]+|ERR_(?:TLS|SSL)_.+)$/;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Connections, PendingCall } from './connections.ts';
-import { CallTimeout, DamagedReply, isConnectionError } from './errors.ts';
+import { brokenConnection, CallTimeout, DamagedReply, isConnectionError } from './errors.ts';
 import type { ReplyHead } from './reply-reader.ts';
 
 /** A request as it is sent. */
@@ -38,10 +38,10 @@ export interface Received {
 const NOTHING = Buffer.alloc(0);
 
 // AWS received a call whose reply had begun, so its connection must not look like one that broke before.
-const withinReply = (error: Error): Error =>
-  isConnectionError(error) && !(error instanceof CallTimeout) ? new DamagedReply(`A reply broke off: ${error.message}`) : error;
-
-const aborted = (): Error => Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
+const withinReply = (error: Error): Error => {
+  const isNamed = error instanceof CallTimeout || error instanceof DamagedReply;
+  return isConnectionError(error) && !isNamed ? new DamagedReply(`A reply broke off: ${error.message}`) : error;
+};
 
 // It keeps what arrives before its reader, and its connection until it is read: only then it is known that nothing of
 // it is damaged.
@@ -124,19 +124,19 @@ export const exchange = (
       clearTimeout(silence);
       signal?.removeEventListener('abort', abort);
     };
-    const fail = (error: Error | undefined): void => {
+    const fail = (error: Error | undefined, hasReply: boolean): void => {
       if (isOver) return;
       leave();
       if (stream) stream.end(error);
-      else reject(received && error ? withinReply(error) : error);
+      else reject(hasReply && error ? withinReply(error) : error);
     };
     const destroy = (error?: Error): void => {
       if (isOver) return;
-      fail(error);
+      fail(error, received !== undefined);
       if (socket) socket.destroy();
       else connections.forget(call);
     };
-    const abort = (): void => destroy(received ? aborted() : (signal?.reason as Error));
+    const abort = (): void => destroy(received ? brokenConnection('aborted') : (signal?.reason as Error));
     const silence = setTimeout(() => destroy(new CallTimeout(`No data for ${silenceMs} ms.`)), silenceMs);
 
     const call: PendingCall = {
@@ -180,7 +180,7 @@ export const exchange = (
           resolve({ head: received as ReplyHead, body: whole, stream: undefined });
         }
       },
-      onError: (error, hasReply) => fail(hasReply && !stream ? withinReply(error) : error),
+      onError: fail,
     };
 
     if (signal?.aborted) return abort();
