@@ -12,11 +12,17 @@ export interface Demand {
 // From the arrival of a request until the instances that it started are metered.
 const LONGEST_LEAD_MS = 10 * MINUTE_MS;
 
+// The end of the time in which it was wanted.
+const endOf = ({ asleepMs, toMs }: Cycle): number => asleepMs ?? toMs;
+
 const byTime = (one: Demand, other: Demand): number => one.atMs - other.atMs;
 
-/** The window for which a cycle began, if it can be one. Predictions of a start have changed since by minutes. */
-export const windowOf = ({ fromMs }: Cycle, windows: readonly Period[]): Period | undefined =>
-  windows.find((window) => Math.abs(window.fromMs - fromMs) <= LONGEST_LEAD_MS);
+/**
+ * The window for which a cycle began, if it can be one. Predictions of a start have changed since by minutes.
+ * @param before the cycle before it: a window that it was awake for did not begin another one
+ */
+export const windowOf = ({ fromMs }: Cycle, windows: readonly Period[], before: Cycle | undefined): Period | undefined =>
+  windows.find((window) => Math.abs(window.fromMs - fromMs) <= LONGEST_LEAD_MS && window.fromMs >= (before ? endOf(before) : 0));
 
 /**
  * Returns what callers wanted of a deployment, in the order of time: without the time for which they waited until it
@@ -30,14 +36,14 @@ export const demandOf = (busy: readonly Period[], cycles: readonly Cycle[], wind
   const causes = new Set<Cycle>();
   let next = 0;
   const ofRequests = busy.flatMap(({ fromMs, toMs }): Demand[] => {
-    while (next < cycles.length && ((cycles[next] as Cycle).asleepMs ?? (cycles[next] as Cycle).toMs) <= fromMs) next++;
+    while (next < cycles.length && endOf(cycles[next] as Cycle) <= fromMs) next++;
     const cycle = cycles[next];
     if (!cycle || cycle.fromMs >= toMs + LONGEST_LEAD_MS) return [];
     if (cycle.readyMs <= fromMs) return [{ atMs: fromMs, serviceMs: toMs - fromMs }];
     causes.add(cycle);
     return [{ atMs: fromMs, serviceMs: Math.max(0, toMs - cycle.readyMs) }];
   });
-  const isOther = (cycle: Cycle): boolean => !causes.has(cycle) && windowOf(cycle, windows) === undefined;
+  const isOther = (cycle: Cycle, i: number): boolean => !causes.has(cycle) && windowOf(cycle, windows, cycles[i - 1]) === undefined;
   const others = cycles.filter(isOther).map(({ fromMs }): Demand => ({ atMs: fromMs, serviceMs: 0 }));
   return [...ofRequests, ...others].sort(byTime);
 };

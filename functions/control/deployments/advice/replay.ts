@@ -70,7 +70,7 @@ interface Manner {
 
 interface Manners {
   cycles: Manner[];
-  /** How late sleep would have come after a use that was followed by another one just in time, in ms. */
+  /** How late sleep would have come at least, for each time it was due and a request or a window came first, in ms. */
   lateness: ReadonlyMap<number, number>;
 }
 
@@ -91,41 +91,6 @@ const longestRelease = (cycles: readonly Cycle[]): number => {
   return known.length > 0 ? Math.max(...known) : DEFAULT_RELEASE_MS;
 };
 
-// The demand that came until each cycle went to sleep, in one pass over both.
-const mannersOf = ({ cycles, demand, windows, idleMs, startMs }: Basis): Manners => {
-  const longestReleaseMs = longestRelease(cycles);
-  const lateness = new Map<number, number>();
-  let next = 0;
-  const manners = cycles.map((cycle, i): Manner => {
-    const { fromMs, readyMs, asleepMs, toMs } = cycle;
-    let atMs = windowOf(cycle, windows)?.fromMs ?? fromMs;
-    let lastUseMs = readyMs;
-    for (let item = demand[next]; item && item.atMs < (asleepMs ?? toMs); item = demand[++next]) {
-      atMs = Math.min(atMs, item.atMs);
-      if (idleMs !== undefined && item.atMs >= lastUseMs + idleMs)
-        lateness.set(lastUseMs, clamp(item.atMs - lastUseMs - idleMs + SECOND_MS, LONGEST_LATENESS_MS));
-      lastUseMs = Math.max(lastUseMs, Math.max(item.atMs, readyMs) + item.serviceMs);
-    }
-    const windowEnds = windows.filter((window) => window.fromMs < (asleepMs ?? toMs)).map((window) => window.toMs);
-    const isReleased = asleepMs !== undefined && cycles[i + 1]?.fromMs !== toMs;
-    return {
-      atMs,
-      leadMs: fromMs - atMs,
-      startMs: readyMs - fromMs,
-      latenessMs:
-        asleepMs === undefined || idleMs === undefined
-          ? USUAL_LATENESS_MS
-          : clamp(asleepMs - Math.max(lastUseMs + idleMs, ...windowEnds), LONGEST_LATENESS_MS),
-      releaseMs: isReleased ? toMs - asleepMs : longestReleaseMs,
-    };
-  });
-  const byDefault = { atMs: 0, leadMs: DEFAULT_LEAD_MS, startMs, latenessMs: USUAL_LATENESS_MS, releaseMs: longestReleaseMs };
-  return { cycles: manners.length > 0 ? manners : [byDefault], lateness };
-};
-
-const nearest = ({ cycles }: Manners, atMs: number): Manner =>
-  cycles.reduce((best, manner) => (Math.abs(manner.atMs - atMs) < Math.abs(best.atMs - atMs) ? manner : best));
-
 interface Event extends Demand {
   /** The end of the window that begins. */
   windowEndMs?: number;
@@ -136,6 +101,52 @@ const inOrder = (demand: readonly Demand[], windows: readonly Period[]): Event[]
     (one, other) => one.atMs - other.atMs,
   );
 
+interface Use {
+  lastUseMs: number;
+  windowEndMs: number;
+}
+
+// Without an idle time, it never sleeps.
+const sleepDueMs = ({ lastUseMs, windowEndMs }: Use, idleMs = Number.POSITIVE_INFINITY): number =>
+  Math.max(lastUseMs + idleMs, windowEndMs);
+
+// What came until each cycle went to sleep, in one pass over both.
+const mannersOf = ({ cycles, demand, windows, idleMs, startMs }: Basis): Manners => {
+  const longestReleaseMs = longestRelease(cycles);
+  const lateness = new Map<number, number>();
+  const events = inOrder(demand, windows);
+  let next = 0;
+  const manners = cycles.map((cycle, i): Manner => {
+    const { fromMs, readyMs, asleepMs, toMs } = cycle;
+    let atMs = windowOf(cycle, windows, cycles[i - 1])?.fromMs ?? fromMs;
+    const use: Use = { lastUseMs: readyMs, windowEndMs: Number.NEGATIVE_INFINITY };
+    for (let event = events[next]; event && event.atMs < (asleepMs ?? toMs); event = events[++next]) {
+      const dueMs = sleepDueMs(use, idleMs);
+      if (event.atMs >= dueMs) lateness.set(dueMs, clamp(event.atMs - dueMs + SECOND_MS, LONGEST_LATENESS_MS));
+      if (event.windowEndMs !== undefined) {
+        use.windowEndMs = Math.max(use.windowEndMs, event.windowEndMs);
+        continue;
+      }
+      atMs = Math.min(atMs, event.atMs);
+      use.lastUseMs = Math.max(use.lastUseMs, Math.max(event.atMs, readyMs) + event.serviceMs);
+    }
+    const isReleased = asleepMs !== undefined && cycles[i + 1]?.fromMs !== toMs;
+    return {
+      atMs,
+      leadMs: fromMs - atMs,
+      startMs: readyMs - fromMs,
+      latenessMs:
+        asleepMs === undefined || idleMs === undefined ? USUAL_LATENESS_MS : clamp(asleepMs - sleepDueMs(use, idleMs), LONGEST_LATENESS_MS),
+      releaseMs: isReleased ? toMs - asleepMs : longestReleaseMs,
+    };
+  });
+  const byDefault = { atMs: 0, leadMs: DEFAULT_LEAD_MS, startMs, latenessMs: USUAL_LATENESS_MS, releaseMs: longestReleaseMs };
+  return { cycles: manners.length > 0 ? manners : [byDefault], lateness };
+};
+
+const nearest = ({ cycles }: Manners, atMs: number): Manner =>
+  cycles.reduce((best, manner) => (Math.abs(manner.atMs - atMs) < Math.abs(best.atMs - atMs) ? manner : best));
+
 // The first request waits from its arrival; the others came evenly for as long as the demand lasted.
 const waitsOf = ({ atMs, serviceMs }: Demand, readyMs: number, requestsPerSecond: number): Wait[] => {
   const waits = [{ ms: readyMs - atMs, requests: 1 }];
@@ -144,12 +155,10 @@ const waitsOf = ({ atMs, serviceMs }: Demand, readyMs: number, requestsPerSecond
   return waits;
 };
 
-interface Awake {
+interface Awake extends Use {
   manner: Manner;
   fromMs: number;
   readyMs: number;
-  lastUseMs: number;
-  windowEndMs: number;
 }
 
 /**
@@ -157,7 +166,7 @@ interface Awake {
  * are released as late as then. Something else that ended a cycle, such as a stop by the owner, ends it here too. With
  * the settings of the time, the result is what was metered.
  */
-export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, windows, speed = SAME_SPEED }: ReplaySettings): ReplayedTime => {
+export const replay = (basis: Basis, { idleMs, windows, speed = SAME_SPEED }: ReplaySettings): ReplayedTime => {
   const { range, cycles, demand, requestsPerSecond } = basis;
   const manners = mannersOf(basis);
   const stops = cycles.flatMap(({ asleepMs, toMs }) => (asleepMs === undefined && toMs < range.toMs ? [toMs] : []));
@@ -192,8 +201,9 @@ export const replay = (basis: Basis, { idleMs = Number.POSITIVE_INFINITY, window
   // Ends what sleeps or is stopped until a time.
   const endUntil = (ms: number): void => {
     if (!now) return;
-    const { fromMs, lastUseMs, windowEndMs, manner } = now;
-    const asleepMs = Math.max(lastUseMs + idleMs, windowEndMs) + Math.max(manner.latenessMs, manners.lateness.get(lastUseMs) ?? 0);
+    const { fromMs, manner } = now;
+    const dueMs = sleepDueMs(now, idleMs);
+    const asleepMs = dueMs + Math.max(manner.latenessMs, manners.lateness.get(dueMs) ?? 0);
     const stopMs = stops.find((each) => each > fromMs) ?? Number.POSITIVE_INFINITY;
     if (Math.min(asleepMs, stopMs) > ms) return;
     now = undefined;

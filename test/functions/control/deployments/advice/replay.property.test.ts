@@ -92,6 +92,19 @@ const anyWindows = fc
 const anySeed = fc.integer({ min: 1, max: 1_000_000 });
 const RUNS = sized(40, 1_000);
 
+const requestAt = (ms: number, serviceMs = 100): Request => ({ atMs: RANGE.fromMs + ms, serviceMs });
+const windowAt = (fromMs: number, toMs: number): Period => ({ fromMs: RANGE.fromMs + fromMs, toMs: RANGE.fromMs + toMs });
+// A window begins just before the sleep that was due; a request comes just after a short window.
+const CLOSE_WINDOWS: [Request[], number, Period[], number][] = [
+  [
+    [requestAt(5_348_049), requestAt(10_471_565), requestAt(14_314_001), requestAt(15_421_033, 93_968)],
+    39 * MINUTE_MS,
+    [windowAt(HOUR_MS, 174 * MINUTE_MS), windowAt(5 * HOUR_MS, 301 * MINUTE_MS)],
+    184_036,
+  ],
+  [[requestAt(113_001, 168_001), requestAt(3_661_000)], 45 * MINUTE_MS, [windowAt(HOUR_MS, 61 * MINUTE_MS)], 643_379],
+];
+
 describe('a replay', () => {
   test('equals what was metered with the same settings, to the second and the nano-dollar', () => {
     fc.assert(
@@ -118,7 +131,7 @@ describe('a replay', () => {
           costNanos: costOf(life.events),
         });
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, examples: CLOSE_WINDOWS },
     );
   });
 
