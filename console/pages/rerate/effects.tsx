@@ -1,3 +1,4 @@
+import { useEffect } from 'react';
 import { useList } from '../../client/queries.ts';
 import type { ReplyBody } from '../../client/routes.ts';
 import { IdLink } from '../../design/controls/id-link.tsx';
@@ -13,6 +14,7 @@ type Effect = ReplyBody<'GET /v1/billing/rerates/{id}/organizations'>['data'][nu
 type Month = Effect['months'][number];
 
 const REFRESH_MS = 5_000;
+const AT_ONCE = 100;
 
 const sumOfMonths = ({ months }: Effect, name: 'old_cost' | 'new_cost' | 'difference'): string =>
   sumOf(months.map((month: Month) => month[name]));
@@ -37,12 +39,23 @@ const COLUMNS: readonly Column<Effect>[] = [
 /** The exact difference for each organization. */
 export const Effects = ({ rerate }: { rerate: Rerate }) => {
   const refetchMs = isWorking(rerate) ? REFRESH_MS : undefined;
-  const query = useList('GET /v1/billing/rerates/{id}/organizations', { parameters: { id: rerate.id } }, { refetchMs });
+  const query = useList(
+    'GET /v1/billing/rerates/{id}/organizations',
+    { parameters: { id: rerate.id }, query: { limit: AT_ONCE } },
+    { refetchMs },
+  );
+  const { hasNextPage, isFetching, fetchNextPage } = query;
+  const pages = query.data?.map(({ data }) => ({ data: data.filter(isAffected) }));
+  // Each reading goes on to a page that has something to show.
+  const isBare = pages?.at(-1)?.data.length === 0;
+  useEffect(() => {
+    if (isBare && hasNextPage && !isFetching) void fetchNextPage();
+  }, [isBare, hasNextPage, isFetching, fetchNextPage]);
   return (
     <Section title="By organization">
       <PagedTable
         label="Differences by organization"
-        query={{ ...query, data: query.data?.map(({ data }) => ({ data: data.filter(isAffected) })) }}
+        query={{ ...query, data: pages }}
         keyOf={({ organization }) => organization}
         columns={COLUMNS}
         empty={
