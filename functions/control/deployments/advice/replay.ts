@@ -110,7 +110,7 @@ interface Use {
 const sleepDueMs = ({ lastUseMs, windowEndMs }: Use, idleMs = Number.POSITIVE_INFINITY): number =>
   Math.max(lastUseMs + idleMs, windowEndMs);
 
-// What came until each cycle went to sleep, in one pass over both.
+// The events until each cycle went to sleep, in one pass over both.
 const mannersOf = ({ cycles, demand, windows, idleMs, startMs }: Basis): Manners => {
   const longestReleaseMs = longestRelease(cycles);
   const lateness = new Map<number, number>();
