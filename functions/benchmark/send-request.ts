@@ -20,7 +20,7 @@ const USER_ID = 'benchmark';
 
 export interface SendDependencies {
   invoke: Invoke;
-  usage: Pick<UsageStore, 'putIfAbsent'>;
+  usage: Pick<UsageStore, 'addIfAbsent'>;
   /** The prefix of this installation's names. */
   installation: string;
   now: () => number;
@@ -128,10 +128,9 @@ export const createRequestSender = ({ invoke, usage, installation, now, clock }:
 
   // Written beside the next request, so that its time doesn't lower the load.
   const record = (event: UsageEvent): void => {
-    const write = usage.putIfAbsent(event).then(
-      () => undefined,
-      (error: unknown) => logError('benchmark_event_not_written', error, { deployment: id, request_id: event.request_id }),
-    );
+    const write = usage
+      .addIfAbsent(event)
+      .catch((error: unknown) => logError('benchmark_event_not_written', error, { deployment: id, request_id: event.request_id }));
     writes.add(write);
     void write.finally(() => writes.delete(write));
   };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { Database } from '../../../shared/database/database.ts';
 import type { Benchmark } from '../../../shared/deployments/benchmark.ts';
 import { LEVEL_MS } from '../../../shared/deployments/benchmark.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
@@ -50,6 +51,21 @@ test('records a usage event for each request, as the organization’s, free and 
   const counted = points.reduce((sum, { requests }) => sum + requests, 0);
   expect(events.filter(({ outcome }) => outcome === 'completed').length).toBeGreaterThanOrEqual(counted);
   expect(events.every(({ outcome }) => outcome === 'completed' || outcome === 'client_closed')).toBe(true);
+});
+
+test('records each event once if the replies to its writes are lost, with the permissions that it has', async () => {
+  const world = await createWorld(db, { benchmark: { max_concurrency_per_copy: 2 } });
+  const write = jest.spyOn(process.stdout, 'write').mockImplementation(() => true);
+  // The client of the database sends a write again whose reply did not come.
+  const again = new Proxy(await db.as('benchmark'), {
+    get: (target, name: keyof Database) => async (input: never) => {
+      if (name === 'put') await target.put(input);
+      return target[name](input);
+    },
+  });
+  expect(await world.run(again)).toBe('ended');
+  expect(await world.events()).toHaveLength(world.traffic.sent);
+  expect(JSON.stringify(write.mock.calls)).not.toContain('benchmark_event_not_written');
 });
 
 test('writes the result to the deployment if that is wanted, in the audit log too', async () => {

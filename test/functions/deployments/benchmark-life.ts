@@ -189,7 +189,7 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
         catalogue: CATALOGUE,
         audit: createAuditStore(rowsOf(database, 'Audit')),
         outbox: createOutbox(rowsOf(database, 'Notifications')),
-        usage: { putIfAbsent: async (event) => event },
+        usage: { addIfAbsent: async () => undefined },
         invoke: invokeOf(run, benchmark?.id ?? ''),
         installation: INSTALLATION.name,
         now: clock.now,
