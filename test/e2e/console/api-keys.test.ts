@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import { goTo, hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 
 let ui: TestConsole;
@@ -51,7 +51,7 @@ describe('API keys in the console', () => {
     await page.getByRole('heading', { name: PLANTED }).waitFor();
     await page.getByLabel('Budget this month').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.goto(`${ui.run.control_url}/console/api-keys?q=onerror`);
+    await goTo(page, '/api-keys?q=onerror');
     await page.getByRole('link', { name: PLANTED }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);

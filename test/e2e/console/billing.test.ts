@@ -10,7 +10,7 @@ import { transact } from '../../../shared/database/transaction.ts';
 import { PromiseFigures } from '../../../shared/service-levels/promise.ts';
 import type { ServiceLevel } from '../../../shared/service-levels/service-level.ts';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import { goTo, hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 import { eventually } from '../../support/eventually.ts';
 import { newInvoice } from '../../support/fixtures/invoices.ts';
@@ -115,7 +115,7 @@ describe('billing in the console', () => {
       expect.stringMatching(/^issued INV-/),
     ]);
 
-    await page.goto(`${ui.run.control_url}/console/invoices/${first.id}`);
+    await goTo(page, `/invoices/${first.id}`);
     await page.getByRole('button', { name: 'Create credit note' }).click();
     await page.getByLabel('Amount in USD').fill('100.01');
     await page.getByLabel('Reason').fill(PLANTED);
@@ -223,14 +223,13 @@ describe('billing in the console', () => {
     expect(await rowOf('9,981 of 10,000 requests answered')).toEqual(['$100.00', '10 %', '$10.00']);
     expect(await accessibilityFaults(page)).toEqual([]);
     for (const path of ['/billing', '/billing?view=credit', '/billing?view=profile', '/invoices', '/exports']) {
-      await page.goto(`${ui.run.control_url}/console${path}`);
-      await page.locator('main h1').waitFor();
+      await goTo(page, path);
       expect(await accessibilityFaults(page)).toEqual([]);
     }
-    await page.goto(`${ui.run.control_url}/console/projects/${project.id}`);
+    await goTo(page, `/projects/${project.id}`);
     await page.getByText('$500.00 left').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.goto(`${ui.run.control_url}/console/service-levels?month=2026-06`);
+    await goTo(page, '/service-levels?month=2026-06');
     await page.getByText('A credit note of the month').waitFor();
     const level = ['Requests answered', 'at least 99.9 %', '99.81 % (9,981 of 10,000)', '10,000', 'missed', '10 % of $100.00'];
     expect(await rowOf(PLANTED)).toEqual(level);

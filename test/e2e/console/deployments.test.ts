@@ -7,7 +7,7 @@ import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { createShadowStore } from '../../../shared/deployments/shadow-store.ts';
 import { DAY_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import { goTo, hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 import { eventually } from '../../support/eventually.ts';
 import { adapterFiles } from '../../support/fixtures/adapters/adapter-files.ts';
@@ -276,7 +276,7 @@ describe('deployments in the console', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await start('2');
-    await page.getByText('within the goals').waitFor({ timeout: 120_000 });
+    await page.getByText('within the goals').waitFor({ timeout: 240_000 });
     await page.getByRole('figure', { name: 'Tokens a second by requests at once' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     const [, found] = /A copy serves (\d+) /.exec((await page.getByText('within the goals').textContent()) ?? '') ?? [];
@@ -389,7 +389,7 @@ describe('deployments in the console', () => {
     const buttons = await page.locator('main').getByRole('button').allTextContents();
     expect(buttons.filter((name) => /deployment|settings|Roll out/.test(name))).toEqual([]);
     expect(await page.getByText('Cost this month').count()).toBe(0);
-    await page.goto(`${ui.run.control_url}/console/deployments/new`);
+    await goTo(page, '/deployments/new');
     await page.getByText("Your role can't deploy models").waitFor();
     expect(faults).toEqual([]);
     await close();
@@ -417,14 +417,14 @@ describe('the catalogue of deployments in the console', () => {
       token: admin.token,
       body: { id: type, accelerator: PLANTED, accelerators: 1, accelerator_memory_gib: 24, memory_gib: 16 },
     });
-    await page.goto(`${ui.run.control_url}/console/instance-types?q=${type}`);
+    await goTo(page, `/instance-types?q=${type}`);
     await page.getByRole('button', { name: `Actions of ${type}` }).click();
     await page.getByRole('menuitem', { name: 'Add price' }).click();
     await page.getByLabel('Dollars an hour').fill('999');
     await page.getByRole('dialog').getByRole('button', { name: 'Add price' }).click();
     await page.getByText('$999.00').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.goto(`${ui.run.control_url}/console/deployments/new?organization=${second.organization}`);
+    await goTo(page, `/deployments/new?organization=${second.organization}`);
     await page.getByText(`1 × ${PLANTED}`).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);

@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import { type GpuEvent, gpuEventId } from '../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { openConsole, PHONE, type TestConsole } from '../../support/browser/console-session.ts';
+import { goTo, openConsole, PHONE, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 import { storeDeployment } from '../../support/fixtures/deployments.ts';
 import { newId } from '../../support/fixtures/new-id.ts';
@@ -59,7 +59,7 @@ describe('economics in the console', () => {
     const { page, faults, close } = await ui.open(admin, address);
     await page.getByText('Some costs are not known').waitFor();
     await page.getByRole('cell', { name: 'not known' }).first().waitFor();
-    await page.goto(`${ui.run.control_url}/console/instance-types?q=${TYPE}`);
+    await goTo(page, `/instance-types?q=${TYPE}`);
     await page.getByRole('button', { name: `Actions of ${TYPE}` }).click();
     await page.getByRole('menuitem', { name: 'Add cost' }).click();
     await page.getByLabel('Dollars an hour').fill('1.01');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import { goTo, hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 import { startTestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -186,7 +186,7 @@ describe('requests in the console', () => {
     const membersPage = await open('/requests', member);
     await membersPage.page.getByRole('link', { name: shortened(membersRequest) }).waitFor();
     expect(await membersPage.page.getByRole('link', { name: shortened(ownersRequest) }).count()).toBe(0);
-    await membersPage.page.goto(`${ui.run.control_url}/console/requests/${ownersRequest}`);
+    await goTo(membersPage.page, `/requests/${ownersRequest}`);
     await membersPage.page.getByText('This request was not found').waitFor();
     const billingPage = await open('/requests', billing);
     await billingPage.page.getByText("Your role can't see this").waitFor();
@@ -239,7 +239,7 @@ describe('usage and costs in the console', () => {
     const drawn = "document.querySelector('canvas').toDataURL()";
     const inTheDark = await page.evaluate<string>(drawn);
     await page.emulateMedia({ colorScheme: 'light' });
-    await page.waitForFunction(`${drawn} !== ${JSON.stringify(inTheDark)}`);
+    await eventually(async () => (await page.evaluate<string>(drawn)) !== inTheDark, 'the chart is drawn for the light theme');
     expect(await hasRunPlanted(visited)).toBe(false);
     expect(faults).toEqual([]);
     await close();

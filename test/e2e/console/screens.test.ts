@@ -76,7 +76,7 @@ const walk = async (
   role: Role,
   look?: (page: Page, visit: Visit, hide: () => Promise<ScreenCall[]>) => Promise<void>,
 ): Promise<ConsolePage> => {
-  const opened = await ui.open(users[role]);
+  const opened = await (look ? ui.load : ui.open)(users[role]);
   const { go, hide, firstMs } = await walkScreens(opened.page);
   if (look) {
     process.stderr.write(`\nThe home screen of ${role} was whole after ${firstMs} ms.\n`);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import { goTo, hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 
 let ui: TestConsole;
@@ -131,7 +131,7 @@ describe('service accounts in the console', () => {
       [`/federation-rules?service_account=${id}`, 'https://issuer.example.com'],
       [`/federation-rules/${rule}?service_account=${id}`, 'Use it in a job'],
     ] as const) {
-      await page.goto(`${ui.run.control_url}/console${path}`);
+      await goTo(page, path);
       await page.getByText(shown).first().waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
     }

@@ -162,6 +162,41 @@ test('a page that a test has closed leaves the next one no session, value or rou
   await close();
 });
 
+test('a page that another user has left shows its next one no value, route, dialog or reply of theirs', async () => {
+  const { id: organization } = await ui.control.createOrganization();
+  const [first, second] = (await Promise.all([
+    ui.control.createUser({ role: 'owner', organization }),
+    ui.control.createUser({ role: 'owner', organization }),
+  ])) as [SignedIn, SignedIn];
+  const createKey = (name: string) => ui.control.done('POST', '/v1/api-keys', { token: first.token, body: { name } });
+  await createKey('read before');
+  const left = await ui.load(first, '/api-keys');
+  await left.page.getByRole('link', { name: 'read before' }).waitFor();
+  await left.page.route('**/v1/**', (route) => route.abort());
+  await left.page.evaluate("localStorage.setItem('left', '1')");
+  await left.page.getByRole('button', { name: 'Create API key' }).click();
+  await left.close();
+  await createKey('created since');
+  const { page, faults, showsForm, close } = await ui.open(second, '/api-keys');
+  expect(showsForm).toBe(true);
+  await page.getByRole('link', { name: 'created since' }).waitFor();
+  await page.getByText(second.email).waitFor();
+  expect(await page.evaluate("localStorage.getItem('left')")).toBe(null);
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+test('a page on which a script has left a global is loaded anew', async () => {
+  const left = await ui.load(owner);
+  await left.page.evaluate('void (window.left = 1)');
+  await left.close();
+  const { page, showsForm, close } = await ui.open(owner);
+  expect([page === left.page, showsForm]).toEqual([true, false]);
+  expect(await page.evaluate("'left' in window")).toBe(false);
+  await close();
+});
+
 test('an address that is no screen says so, and names the way on', () =>
   signedOut('/no/such.screen', async ({ page }) => {
     await signIn(page, owner);

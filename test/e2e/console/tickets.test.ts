@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import { goTo, hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 
 let ui: TestConsole;
@@ -52,9 +52,9 @@ describe('tickets in the console', () => {
   test('shows new messages by itself, and keeps a reply while its session ends', async () => {
     const id = await openTicket();
     const writer = await ui.control.createUser({ role: 'owner', organization });
-    const { page, faults, close } = await ui.open(writer);
+    const { page, faults, close } = await ui.open(writer, '/nowhere');
     await page.clock.install();
-    await page.goto(`${ui.run.control_url}/console/tickets/${id}`);
+    await goTo(page, `/tickets/${id}`);
     await page.getByRole('textbox', { name: 'Reply' }).fill('A long reply.');
     await write(id, support, { body: 'Since when?' });
     await page.clock.fastForward('00:11');
@@ -90,7 +90,7 @@ describe('tickets in the console', () => {
     await page.getByRole('link', { name: 'A question' }).click();
     await page.getByRole('button', { name: 'Assign to me' }).click();
     await page.getByRole('button', { name: 'Assign to me' }).waitFor({ state: 'detached' });
-    await page.goto(`${ui.run.control_url}/console/tickets?assignee=me`);
+    await goTo(page, '/tickets?assignee=me');
     await page.getByRole('link', { name: 'A question' }).waitFor();
     expect(faults).toEqual([]);
     await close();
@@ -122,7 +122,7 @@ describe('tickets in the console', () => {
     await page.getByLabel('Changes of this ticket').getByText(PLANTED).waitFor();
     expect(await page.getByRole('log').getByText(PLANTED).count()).toBe(3);
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.goto(`${ui.run.control_url}/console/tickets?state=all&organization=${organization}`);
+    await goTo(page, `/tickets?state=all&organization=${organization}`);
     await page.getByRole('link', { name: PLANTED }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import { goTo, hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -35,9 +35,9 @@ const createWebhook = (fields: object = {}): Promise<{ id: string }> =>
 
 describe('webhooks in the console', () => {
   test('creates a webhook, tests it with one click, and replays the delivery with the same id', async () => {
-    const { page, faults, close } = await ui.open(owner);
+    const { page, faults, close } = await ui.open(owner, '/nowhere');
     await page.clock.install();
-    await page.goto(`${ui.run.control_url}/console/webhooks`);
+    await goTo(page, '/webhooks');
     await page.getByText('No webhook yet').waitFor();
     await page.getByRole('button', { name: 'Create webhook' }).click();
     await page.getByLabel('URL').fill(url);

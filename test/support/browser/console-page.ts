@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { keepPage, type OpenedPage, takePage } from './kept-pages.ts';
+import { keepPage, type OpenedPage, REMEMBER_GLOBALS, takePage } from './kept-pages.ts';
 
 /** A page of a browser, and what went wrong on it. */
 export interface ConsolePage {
@@ -7,6 +7,8 @@ export interface ConsolePage {
   context: BrowserContext;
   /** Errors and warnings of the page, violations of its policy, and failed requests for its files. */
   faults: string[];
+  /** True if it shows the form to sign in of a console that an earlier test has used, and nobody is signed in. */
+  showsForm: boolean;
   close(): Promise<void>;
 }
 
@@ -23,7 +25,7 @@ const createPage = async (browser: Browser, options: BrowserContextOptions): Pro
   const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(LIMIT_MS);
   const page = await context.newPage();
-  const opened: OpenedPage = { page, context, faults: [], hasFrozenTime: false };
+  const opened: OpenedPage = { page, context, faults: [], hasFrozenTime: false, showsForm: false };
   page.on('console', (message) => {
     // A status of the API is shown on the page, and the browser says it as well.
     if (['error', 'warning'].includes(message.type()) && !/Failed to load resource/.test(message.text()))
@@ -41,7 +43,7 @@ const createPage = async (browser: Browser, options: BrowserContextOptions): Pro
     opened.hasFrozenTime = true;
     return freeze(time);
   };
-  await context.addInitScript({ content: REPORT_VIOLATIONS });
+  await context.addInitScript({ content: `${REMEMBER_GLOBALS}; ${REPORT_VIOLATIONS}` });
   return opened;
 };
 
@@ -55,7 +57,7 @@ export const openPage = async (
 ): Promise<ConsolePage> => {
   const kind = JSON.stringify(fixed);
   const opened = takePage(browser, kind) ?? (await createPage(browser, fixed));
-  const { page, context, faults } = opened;
+  const { page, context, faults, showsForm } = opened;
   await page.emulateMedia({ colorScheme });
   if (viewport) await page.setViewportSize(viewport);
   let isOpen = true;
@@ -63,5 +65,5 @@ export const openPage = async (
     if (isOpen) await keepPage(browser, kind, opened);
     isOpen = false;
   };
-  return { page, context, faults, close };
+  return { page, context, faults, showsForm, close };
 };

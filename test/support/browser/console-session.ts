@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { startChromium } from '../../../infra/tools/browser/chromium.ts';
 import { controlOf, type SignedIn } from '../clients/control.ts';
 import { shareTestRun, type TestRun } from '../clients/local-run.ts';
@@ -13,8 +13,13 @@ export interface TestConsole<Run = TestRun> {
   run: Run;
   control: ReturnType<typeof controlOf>;
   browser: Browser;
-  /** Opens a screen as a user, who is signed in already: `path` is below the console's path. */
+  /**
+   * Opens a screen as a user, who is signed in already: `path` is below the console's path. It may be on a page that
+   * an earlier test has signed out of, without its stored values, routes and replies.
+   */
   open: (user: User, path?: string, options?: BrowserContextOptions) => Promise<ConsolePage>;
+  /** The same on a page that loads the console anew, for what depends on that. */
+  load: (user: User, path?: string, options?: BrowserContextOptions) => Promise<ConsolePage>;
   /** Opens a screen as nobody. */
   openSignedOut: (path?: string, options?: BrowserContextOptions) => Promise<ConsolePage>;
   /** Closes all pages, and ends the run unless it is shared. The browser is of all suites. */
@@ -41,34 +46,72 @@ const signIn = async (context: BrowserContext, url: string, { email, password, s
   await context.addCookies([{ name, value, url: asSecure, httpOnly: true, secure: true, sameSite: 'Strict' }]);
 };
 
+// On a page that shows the form: that costs a third of a load.
+const signInOn = async (page: Page, { email, password, secondFactor }: User, path: string): Promise<void> => {
+  await page.evaluate(`history.replaceState(null, '', ${JSON.stringify(`/console${path}`)})`);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByLabel('Password').press('Enter');
+  if (secondFactor) {
+    await page.getByLabel('Code of your').fill(totpOf(secondFactor));
+    await page.getByLabel('Code of your').press('Enter');
+  }
+  await page.locator('#main').waitFor();
+};
+
 /**
- * Opens the console of a run with the browser of this worker. Logins are of the API: only its own suite types them.
+ * Opens the console of a run with the browser of this worker. Pages are loaded after a login of the API; on a page that
+ * an earlier test has left, the login is typed.
  * @param started default: the run that the suites of this worker share
  */
 export const openConsole = async <Run extends TestRun = TestRun>(started?: Promise<Run>): Promise<TestConsole<Run>> => {
   const [run, browser] = await Promise.all([started ?? (shareTestRun() as Promise<Run>), shareBrowser(startChromium)]);
   const url = run.control_url as string;
   const opened = new Set<ConsolePage>();
-  const openAs = async (user: User | undefined, path: string, options?: BrowserContextOptions): Promise<ConsolePage> => {
+  const openPageOf = async (options?: BrowserContextOptions): Promise<ConsolePage> => {
     const visited = await openPage(browser, options);
     opened.add(visited);
+    return visited;
+  };
+  const load = async (visited: ConsolePage, user: User | undefined, path: string): Promise<ConsolePage> => {
     if (user) await signIn(visited.context, url, user);
     await visited.page.goto(`${url}/console${path}`);
     if (user) await visited.page.locator('#main').waitFor();
+    return visited;
+  };
+  const open = async (user: User, path: string, options?: BrowserContextOptions): Promise<ConsolePage> => {
+    const visited = await openPageOf(options);
+    const canSignIn = visited.showsForm && visited.page.url().startsWith(`${url}/`);
+    if (!canSignIn) return load(visited, user, path);
+    await signInOn(visited.page, user, path);
     return visited;
   };
   return {
     run,
     control: controlOf(run),
     browser,
-    open: (user, path = '/', options) => openAs(user, path, options),
-    openSignedOut: (path = '/', options) => openAs(undefined, path, options),
+    open: (user, path = '/', options) => open(user, path, options),
+    load: async (user, path = '/', options) => load(await openPageOf(options), user, path),
+    openSignedOut: async (path = '/', options) => load(await openPageOf(options), undefined, path),
     close: async () => {
       await Promise.all([...opened].map(({ close }) => close()));
       await run.close();
     },
   };
 };
+
+// A bound against hanging: 120 s on a quiet machine, several times as much on a busy one.
+const MAX_FRAMES = 7_200;
+
+// A text, because it runs in the browser.
+const navigation = (path: string): string => `(async () => {
+  history.pushState(null, '', ${JSON.stringify(`/console${path}`)});
+  const isWhole = () => document.querySelector('main h1') !== null && !document.querySelector('main [role=status][aria-label=Loading]');
+  for (let frame = 0; frame < ${MAX_FRAMES} && !isWhole(); frame++) await new Promise(requestAnimationFrame);
+})()`;
+
+/** Opens another screen on a page of the console without loading it again, as a link does, until nothing is loading. */
+export const goTo = (page: Page, path: string): Promise<void> => page.evaluate<void>(navigation(path));
 
 /** A phone in the dark: the other width and the other theme. */
 export const PHONE = { viewport: { width: 390, height: 800 }, colorScheme: 'dark' } as const;

@@ -10,7 +10,9 @@ export interface Effort {
 
 // A text, because it runs in the browser.
 const COUNT = `(() => {
+  const isCounting = 'effort' in window;
   window.effort = { clicks: 0, fields: new Set() };
+  if (isCounting) return;
   const count = (event) => { if (event.isTrusted) window.effort.clicks++; };
   addEventListener('pointerdown', count, true);
   addEventListener('keydown', (event) => {

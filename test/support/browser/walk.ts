@@ -37,11 +37,13 @@ const WATCH = `(() => {
     const place = url.pathname.indexOf('/v1/');
     const call = { method: init.method ?? 'GET', path: url.pathname.slice(place) + url.search, status: 0 };
     if (place >= 0) walk.calls.push(call);
+    const canChange = place >= 0 && call.method === 'GET' && !url.pathname.endsWith('/v1/me');
+    if (walk.answer && canChange) return Response.json(walk.answer.json, { status: (call.status = walk.answer.status) });
     walk.open++;
     try {
       const reply = await send(input, init);
       call.status = reply.status;
-      if (!walk.change || place < 0 || call.method !== 'GET' || url.pathname.endsWith('/v1/me')) return reply;
+      if (!walk.change || !canChange) return reply;
       const { status, json } = walk.change({ status: reply.status, json: await reply.json().catch(() => null) });
       return new Response(JSON.stringify(json), { status, headers: reply.headers });
     } finally {
@@ -80,7 +82,7 @@ const WATCH = `(() => {
  * @returns `firstMs`, from the beginning of the navigation until the page's first screen was whole; `go`, which waits
  *   until a screen is whole; `hide`, which returns the calls of a minute in which the page is hidden, and needs the
  *   clock of the page, so that what is read then is old; `change`, which takes the text of a function that gets the
- *   status and JSON of each reply and returns others
+ *   status and JSON of each reply and returns others; `answer`, which gives the reply to all further reads
  */
 export const walkScreens = async (page: Page) => {
   await page.evaluate(WATCH);
@@ -91,6 +93,8 @@ export const walkScreens = async (page: Page) => {
     go: (path: string): Promise<SeenScreen> =>
       page.evaluate<SeenScreen>(`history.pushState(null, '', ${JSON.stringify(BASE + path)}), walk.untilWhole()`),
     change: (script: string): Promise<void> => page.evaluate<void>(`void (walk.change = ${script})`),
+    answer: (reply: { status: number; json: object }): Promise<void> =>
+      page.evaluate<void>(`void (walk.answer = ${JSON.stringify(reply)})`),
     hide: async (): Promise<ScreenCall[]> => {
       // Without what was still sent while it was seen.
       await page.evaluate("walk.show('hidden'), void walk.calls.splice(0)");
