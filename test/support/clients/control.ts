@@ -83,11 +83,11 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
     createOrganization: async (name = 'Acme'): Promise<{ id: string; version: number }> =>
       done('POST', '/v1/organizations', { token: (await asAdmin()).token, body: { name } }),
     /** Creates a user, chooses a password for them and logs them in, with a second factor if their role needs one. */
-    createUser: async (fields: { role: Role; organization?: string }): Promise<SignedIn> => {
+    createUser: async (fields: { role: Role; organization?: string; email?: string }): Promise<SignedIn> => {
       // Suites share runs, so a number would not be new.
-      const email = `person-${randomUUID()}@example.com`;
+      const { email = `person-${randomUUID()}@example.com` } = fields;
       const { token } = await asAdmin();
-      await done('POST', '/v1/users', { token, body: { email, temporary_password: TEMPORARY, ...fields } });
+      await done('POST', '/v1/users', { token, body: { ...fields, email, temporary_password: TEMPORARY } });
       const { session } = await done('POST', '/v1/auth/login', { body: { email, password: TEMPORARY } });
       const answer = await done('POST', '/v1/auth/challenge', { body: { email, session, new_password: PASSWORD } });
       const user = { id: answer.user.id, email, password: PASSWORD, token: answer.access_token, refreshToken: answer.refresh_token };

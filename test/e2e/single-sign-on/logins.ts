@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type Page, signInAt } from '../../support/clients/browser.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
-import { startTestRun } from '../../support/clients/local-run.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
 import { totpOf } from '../../support/clients/totp.ts';
-import { startDns } from '../../support/emulators/dns-server.ts';
-import { type OpenIdProvider, startOpenIdProvider } from '../../support/emulators/openid-provider.ts';
+import type { OpenIdProvider } from '../../support/emulators/openid-provider.ts';
+import { singleSignOn } from './run.ts';
 
 // Where a program on the user's machine would wait for the code.
 const LOOPBACK = 'http://127.0.0.1:9/signed-in';
@@ -21,26 +21,19 @@ const ROLES = {
   session_hours: 2,
 };
 
-const zone: Record<string, string[]> = {};
-let dns: Awaited<ReturnType<typeof startDns>>;
+let run: TestRun;
+let zone: Map<string, string[]>;
 let openId: OpenIdProvider;
-let run: Awaited<ReturnType<typeof startTestRun>>;
 let control: Control;
 let acme: Connected;
 let globex: Connected;
 beforeAll(async () => {
-  dns = await startDns((name) => zone[name]);
-  process.env.SLUICE_DNS_SERVERS = dns.server;
-  run = await startTestRun();
-  delete process.env.SLUICE_DNS_SERVERS;
-  openId = await startOpenIdProvider(`${run.control_url}/v1/auth/sso/callback`);
+  const started = await singleSignOn.start();
+  ({ zone, openId } = started);
+  ({ run } = started.walk);
   control = controlOf(run);
-  acme = await connect('example.com');
+  acme = await connect('acme.example');
   globex = await connect('globex.example');
-});
-afterAll(async () => {
-  await run.close();
-  await Promise.all([dns.close(), openId.close()]);
 });
 
 interface Connected {
@@ -54,7 +47,7 @@ interface Connected {
 // An organization with a connection for a domain, as its owner sets it up.
 const connect = async (domain: string): Promise<Connected> => {
   const { id: organization } = await control.createOrganization();
-  const owner = await control.createUser({ role: 'owner', organization });
+  const owner = await control.createUser({ role: 'owner', organization, email: `owner@${domain}` });
   const secret = await control.setUpSecondFactor(owner);
   const { issuer, client } = openId;
   const body = { name: 'Our provider', issuer, client_id: client.id, client_secret: client.secret, domains: [domain], ...ROLES };
@@ -62,7 +55,7 @@ const connect = async (domain: string): Promise<Connected> => {
   const verify = () => control.call('POST', `/v1/identity-providers/${created.id}/domains/${domain}/verify`, { token: owner.token });
   expect((await verify()).body.error.code).toBe('domain_not_verified');
   const [{ record }] = created.domains;
-  zone[record.name] = ['another text', record.value];
+  zone.set(record.name, ['another text', record.value]);
   expect((await verify()).body.domains).toMatchObject([{ domain, status: 'verified' }]);
   return { id: created.id, organization, owner, secret };
 };
@@ -98,10 +91,10 @@ const refused = { status: 401, body: { code: 'login_refused' } };
 
 describe('a person of a connected organization', () => {
   test('signs in without an invitation, with the role of their groups, until the connection says', async () => {
-    openId.groups.set('ada@example.com', ['everyone', 'finance']);
-    const { access_token: token, refresh_token } = await signOn('ada@example.com');
+    openId.groups.set('ada@acme.example', ['everyone', 'finance']);
+    const { access_token: token, refresh_token } = await signOn('ada@acme.example');
     const { organization, id } = acme;
-    expect(await me(token)).toMatchObject({ email: 'ada@example.com', role: 'billing', organization });
+    expect(await me(token)).toMatchObject({ email: 'ada@acme.example', role: 'billing', organization });
     const session = await currentSession(token);
     expect(session).toMatchObject({ client: 'api', proof: `sso:${id}`, ends_at: expect.any(Number) });
     expect(session.ends_at - session.created_at).toBeLessThanOrEqual(2 * 3_600);
@@ -113,7 +106,7 @@ describe('a person of a connected organization', () => {
   });
 
   test('has the role of their groups at the next login, and none without one', async () => {
-    const account = 'bob@example.com';
+    const account = 'bob@acme.example';
     openId.groups.set(account, ['platform']);
     expect(await signOn(account)).toMatchObject({ user: { role: 'owner' } });
     openId.groups.set(account, ['finance']);
@@ -124,14 +117,14 @@ describe('a person of a connected organization', () => {
   });
 
   test('is the user who was invited', async () => {
-    const body = { email: 'invited@example.com', role: 'viewer' };
+    const body = { email: 'invited@acme.example', role: 'viewer' };
     const { id } = await control.done('POST', '/v1/users', { token: acme.owner.token, body });
     openId.groups.set(body.email, ['finance']);
     expect(await signOn(body.email)).toMatchObject({ user: { id, role: 'billing' } });
   });
 
   test('begins in the console, and comes back to it with a session whose refresh token is only in the cookie', async () => {
-    const account = 'console@example.com';
+    const account = 'console@acme.example';
     openId.groups.set(account, ['finance']);
     const return_to = `${new URL(`${run.control_url}`).pathname.replace(/\/$/, '')}/console/keys`;
     const { page, verifier: code_verifier } = await begin(account, account, { return_to });
@@ -167,20 +160,20 @@ describe('a person of a connected organization', () => {
 
 describe('two organizations with one provider', () => {
   test('have users of their own, by the domain of the address', async () => {
-    for (const account of ['eve@example.com', 'eve@globex.example']) openId.groups.set(account, ['finance']);
-    const [one, two] = [await signOn('eve@example.com'), await signOn('eve@globex.example')];
+    for (const account of ['eve@acme.example', 'eve@globex.example']) openId.groups.set(account, ['finance']);
+    const [one, two] = [await signOn('eve@acme.example'), await signOn('eve@globex.example')];
     expect(one.user.organization).toBe(acme.organization);
     expect(two.user.organization).toBe(globex.organization);
   });
 
   test('take no account whose address is in a domain of the other', async () => {
     openId.groups.set('mallory@globex.example', ['platform']);
-    const { page } = await begin('mallory@globex.example', 'anyone@example.com');
+    const { page } = await begin('mallory@globex.example', 'anyone@acme.example');
     expect(page).toMatchObject({ status: 403, html: expect.stringContaining('not in a domain that your organization has verified') });
     const taken = { ...ROLES, name: 'Theirs', issuer: openId.issuer, client_id: 'sluice', domains: ['globex.example'] };
     const { token } = acme.owner;
     const { id, domains } = await control.done('POST', '/v1/identity-providers', { token, body: taken });
-    zone['_sluice.globex.example']?.push(domains[0].record.value);
+    zone.get('_sluice.globex.example')?.push(domains[0].record.value);
     const verified = await control.call('POST', `/v1/identity-providers/${id}/domains/globex.example/verify`, { token });
     expect(verified).toMatchObject({ status: 409, body: { error: { code: 'domain_taken' } } });
     await control.done('DELETE', `/v1/identity-providers/${id}`, { token });
@@ -189,10 +182,10 @@ describe('two organizations with one provider', () => {
 
 describe('an owner', () => {
   test('sees in a test what a login would do', async () => {
-    openId.groups.set('tess@example.com', ['finance']);
+    openId.groups.set('tess@acme.example', ['finance']);
     const { token } = acme.owner;
     const test = await control.done('POST', `/v1/identity-providers/${acme.id}/test`, { token });
-    const page = await signIn(test.authorize_url, 'tess@example.com');
+    const page = await signIn(test.authorize_url, 'tess@acme.example');
     expect(page).toMatchObject({ status: 200, html: expect.stringContaining('nobody was signed in') });
     const result = await control.done('GET', `/v1/identity-providers/${acme.id}/test/${test.id}`, { token });
     expect(result).toMatchObject({ outcome: 'provisions', role: 'billing', claims: { groups: ['finance'] } });

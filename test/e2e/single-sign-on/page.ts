@@ -1,29 +1,20 @@
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { signInAt } from '../../support/clients/browser.ts';
 import { controlOf } from '../../support/clients/control.ts';
-import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
-import { startDns } from '../../support/emulators/dns-server.ts';
-import { type OpenIdProvider, startOpenIdProvider } from '../../support/emulators/openid-provider.ts';
+import type { Walk } from '../../support/clients/walk-through.ts';
+import type { OpenIdProvider } from '../../support/emulators/openid-provider.ts';
+import { singleSignOn } from './run.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/sso.md');
 const ACCOUNT = 'ada@example.com';
 
-const zone = new Map<string, string[]>();
-let dns: Awaited<ReturnType<typeof startDns>>;
-let openId: OpenIdProvider;
 let walk: Walk;
+let zone: Map<string, string[]>;
+let openId: OpenIdProvider;
 beforeAll(async () => {
-  dns = await startDns((name) => zone.get(name));
-  process.env.SLUICE_DNS_SERVERS = dns.server;
-  walk = await startWalk();
-  delete process.env.SLUICE_DNS_SERVERS;
-  openId = await startOpenIdProvider(`${walk.run.control_url}/v1/auth/sso/callback`);
+  ({ walk, zone, openId } = await singleSignOn.start());
   openId.groups.set(ACCOUNT, ['sluice-finance']);
-});
-afterAll(async () => {
-  await walk.close();
-  await Promise.all([dns.close(), openId.close()]);
 });
 
 // A reader's work elsewhere: the record in the DNS, and the login in a browser.
