@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { patternOf, startWalk, stepsOf, type Walk } from '../../support/clients/walk-through.ts';
+import { patternOf, shareWalk, stepsOf, type Walk } from '../../support/clients/walk-through.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 const pageOf = (name: string): string => readFileSync(path.join(root, 'docs', name), 'utf8');
@@ -18,7 +18,7 @@ const CURL = 'curl() { command curl -s --fail-with-body "$@"; }\n';
 let walk: Walk;
 let variables: Record<string, string>;
 beforeAll(async () => {
-  walk = await startWalk();
+  walk = await shareWalk();
   const { run } = walk;
   variables = {
     ONDEMAND_URL: run.ondemand_url ?? '',

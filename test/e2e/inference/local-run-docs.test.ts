@@ -3,7 +3,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
+import { shareWalk, type Walk } from '../../support/clients/walk-through.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 const blocksOf = (page: string, language: string): string[] =>
@@ -36,7 +36,7 @@ const testWithPython = spawnSync('python3', ['--version']).status === 0 ? test :
 
 let walk: Walk;
 beforeAll(async () => {
-  walk = await startWalk();
+  walk = await shareWalk();
   symlinkSync(path.join(root, 'node_modules'), path.join(walk.folder, 'node_modules'));
   writeFileSync(path.join(walk.folder, 'openai.py'), PYTHON_CLIENT);
 });
