@@ -1,38 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { dayOf } from '../../shared/usage/bucket.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { type Control, controlOf } from '../support/clients/control.ts';
-import { startTestDatabase, type TestDatabase } from '../support/emulators/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FaultProxy, startFaultProxy } from '../support/faults/fault-proxy.ts';
-import { startUpgradeRun, type UpgradeRun } from './upgrade-run.ts';
+import type { FaultProxy } from '../support/faults/fault-proxy.ts';
+import { upgrade } from './run.ts';
+import type { UpgradeRun } from './upgrade-run.ts';
 
-// Only these calls write events. Admissions use others, so requests are still admitted.
-const WRITES = new Set(['PutItem', 'TransactWriteItems']);
 // Longer than any request can be in flight.
 const LATER_SECONDS = 15 * 60;
 const BUDGET = 1_000_000_000n;
 
-let database: TestDatabase;
 let proxy: FaultProxy;
 let run: UpgradeRun;
 let control: Control;
 beforeAll(async () => {
-  database = await startTestDatabase();
-  proxy = await startFaultProxy(database.url, { random: () => 0, mayFail: (operation) => WRITES.has(operation) });
-  process.env.DYNAMODB_ENDPOINT = proxy.url;
-  try {
-    run = await startUpgradeRun();
-  } finally {
-    delete process.env.DYNAMODB_ENDPOINT;
-  }
+  ({ proxy, run } = await upgrade.start());
   control = controlOf(run);
-});
-afterAll(async () => {
-  await run[Symbol.asyncDispose]();
-  await proxy.close();
-  await database.close();
 });
 
 const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${run.base_url}/v1`, maxRetries: 0 });
