@@ -1,5 +1,6 @@
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { startNewEnvironments } from '../../support/faults/fault-table/new-environments.ts';
 
 /** Its name has characters that a URL escapes. */
 export const ESCAPED = 'acme/llama 3:8b%';
@@ -7,6 +8,10 @@ export const ESCAPED = 'acme/llama 3:8b%';
 export const GONE = 'gone';
 export const GONE_WITH_FALLBACK = 'gone-with-fallback';
 export const WITHOUT_STRUCTURED_OUTPUTS = 'sluice-tiny-without';
+
+const DEMO_NAMES = ['sluice-tiny', 'sluice-tiny-embed', 'sluice-tiny-reasoning', 'sluice-tiny-rerank'];
+/** By name, without the model whose first price comes later. */
+export const ALWAYS_PUBLISHED = [ESCAPED, GONE, GONE_WITH_FALLBACK, ...DEMO_NAMES, WITHOUT_STRUCTURED_OUTPUTS];
 
 // All at once, before any function has read the models.
 const publish = async ({ models, model: name }: TestRun): Promise<void> => {
@@ -37,5 +42,11 @@ let starting: ReturnType<typeof start> | undefined;
 /** A local run with more models than the demo's, for all parts of the suite. */
 export const publishedModels = {
   start: () => (starting ??= start()),
+  /** Replaces the environment of inference, which remembers models for 30 s. */
+  forgetModels: async (): Promise<void> => {
+    const run = await publishedModels.start();
+    const { inference = [] } = (await run.facts()).pids.functions;
+    if (inference.length > 0) await startNewEnvironments(run, ['inference']);
+  },
   close: async (): Promise<void> => void (await (await publishedModels.start()).close()),
 };

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { NewModel } from '../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { type Answer, type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
+import { publishedModels } from './run.ts';
 
 const FOR_ALL = 'claude-opus-5-5';
 const OWN = 'gpt-5/own';
@@ -17,7 +18,7 @@ let owner: SignedIn;
 let stranger: SignedIn;
 // All aliases are set before the first request: an environment that has read them sees changes within 30 s.
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await publishedModels.start();
   control = controlOf(run);
   const admin = await control.asAdmin();
   ({ id: organization } = await control.createOrganization());
@@ -30,9 +31,6 @@ beforeAll(async () => {
   await setAlias(owner, OWN, run.model);
   await setAlias(owner, DEPLOYED, 'assistant');
   await setAlias(owner, ASLEEP, 'resting');
-});
-afterAll(async () => {
-  await run.close();
 });
 
 const setAlias = ({ token }: SignedIn, alias: string, model: string) =>

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
+import { ALWAYS_PUBLISHED, publishedModels } from './run.ts';
 
 let run: TestRun;
 let control: Control;
@@ -10,15 +11,12 @@ let organization: string;
 let owner: SignedIn;
 let stranger: SignedIn;
 beforeAll(async () => {
-  run = await startTestRun();
+  run = await publishedModels.start();
   control = controlOf(run);
   admin = await control.asAdmin();
   ({ id: organization } = await control.createOrganization());
   owner = await control.createUser({ role: 'owner', organization });
   stranger = await control.createUser({ role: 'owner', organization: (await control.createOrganization('Other')).id });
-});
-afterAll(async () => {
-  await run.close();
 });
 
 const target = { endpoint: 'sluice-tiny', component: 'sluice-tiny-1', container_model: 'sluice-tiny' };
@@ -59,6 +57,7 @@ test('a shared model is registered, published, called, given a new price, deprec
   expect(seen).not.toHaveProperty('targets');
 
   const { secret } = await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'k', models: ['team/tiny'] } });
+  await publishedModels.forgetModels();
   const chat = await fetch(`${run.base_url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
@@ -69,13 +68,7 @@ test('a shared model is registered, published, called, given a new price, deprec
   const price = { model: 'team/tiny', effective_at: 4_000_000_000, per_million: { prompt: '0.2', completion: '0.8' } };
   await control.done('POST', '/v1/prices', { token: admin.token, body: price });
   const { pricing } = (await get('/v1/pricing/serverless', owner)).body;
-  expect(pricing.map(({ model }: { model: string }) => model)).toEqual([
-    'sluice-tiny',
-    'sluice-tiny-embed',
-    'sluice-tiny-reasoning',
-    'sluice-tiny-rerank',
-    'team/tiny',
-  ]);
+  expect(pricing.map(({ model }: { model: string }) => model)).toEqual([...ALWAYS_PUBLISHED, 'team/tiny']);
   expect(pricing.at(-1)).toMatchObject({ prompt: '0.0000001', next: { effective_at: 4_000_000_000 } });
 
   const deprecation = { deprecated_at: 1_800_000_000, sunset_at: 1_900_000_000, successor: 'sluice-tiny' };
