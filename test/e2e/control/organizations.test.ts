@@ -150,8 +150,8 @@ test('organizations are listed page by page, newest first', async () => {
   const first = await control.done('GET', '/v1/organizations?limit=3', { token: admin.token });
   const second = await control.done('GET', `/v1/organizations?limit=2&after=${first.next}`, { token: admin.token });
   const ids = [...first.data, ...second.data].map(({ id }: { id: string }) => id);
-  // The demo organization's id was chosen by hand.
-  expect(ids.filter((id) => id !== 'org_demo').slice(0, 3)).toEqual(made);
+  // Ids that were chosen by hand, such as of the demo organization, have no time.
+  expect(ids.filter((id) => !/^org_[a-z]+$/.test(id)).slice(0, 3)).toEqual(made);
 });
 
 test('npm run admin -- bootstrap creates an audited admin who can log in with the printed password', async () => {
