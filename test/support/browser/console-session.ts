@@ -103,11 +103,17 @@ export const openConsole = async <Run extends TestRun = TestRun>(started?: Promi
 // A bound against hanging: 120 s on a quiet machine, several times as much on a busy one.
 const MAX_FRAMES = 7_200;
 
+// The screen before is shown until the next one is rendered.
+const QUIET_FRAMES = 3;
+
 // A text, because it runs in the browser.
 const navigation = (path: string): string => `(async () => {
   history.pushState(null, '', ${JSON.stringify(`/console${path}`)});
   const isWhole = () => document.querySelector('main h1') !== null && !document.querySelector('main [role=status][aria-label=Loading]');
-  for (let frame = 0; frame < ${MAX_FRAMES} && !isWhole(); frame++) await new Promise(requestAnimationFrame);
+  for (let frame = 0, quiet = 0; frame < ${MAX_FRAMES} && quiet < ${QUIET_FRAMES}; frame++) {
+    await new Promise(requestAnimationFrame);
+    quiet = isWhole() ? quiet + 1 : 0;
+  }
 })()`;
 
 /** Opens another screen on a page of the console without loading it again, as a link does, until nothing is loading. */
