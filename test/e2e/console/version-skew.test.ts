@@ -51,7 +51,7 @@ const walkWith = async (
 ): Promise<string[]> => {
   const opened = await ui.open(user);
   const walk = await walkScreens(opened.page);
-  const { go } = walk;
+  const { go, end } = walk;
   await changeReplies(walk);
   const wrong: string[] = [];
   for (const screen of SCREENS) {
@@ -60,6 +60,7 @@ const walkWith = async (
     links.push(...seen.links);
     if (seen.hasCrashed || !isRight(seen)) wrong.push(path);
   }
+  await end();
   await opened.close();
   return [...wrong, ...opened.faults];
 };

@@ -74,6 +74,11 @@ const WATCH = `(() => {
       Object.defineProperty(document, name, { configurable: true, get });
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
   };
+  walk.end = () => {
+    window.fetch = send;
+    delete window.walk;
+    for (const name of ['visibilityState', 'hidden']) delete document[name];
+  };
   window.walk = walk;
 })()`;
 
@@ -82,7 +87,8 @@ const WATCH = `(() => {
  * @returns `firstMs`, from the beginning of the navigation until the page's first screen was whole; `go`, which waits
  *   until a screen is whole; `hide`, which returns the calls of a minute in which the page is hidden, and needs the
  *   clock of the page, so that what is read then is old; `change`, which takes the text of a function that gets the
- *   status and JSON of each reply and returns others; `answer`, which gives the reply to all further reads
+ *   status and JSON of each reply and returns others; `answer`, which gives the reply to all further reads;
+ *   `end`, after which the page is as before
  */
 export const walkScreens = async (page: Page) => {
   await page.evaluate(WATCH);
@@ -95,6 +101,7 @@ export const walkScreens = async (page: Page) => {
     change: (script: string): Promise<void> => page.evaluate<void>(`void (walk.change = ${script})`),
     answer: (reply: { status: number; json: object }): Promise<void> =>
       page.evaluate<void>(`void (walk.answer = ${JSON.stringify(reply)})`),
+    end: (): Promise<void> => page.evaluate<void>('walk.end()'),
     hide: async (): Promise<ScreenCall[]> => {
       // Without what was still sent while it was seen.
       await page.evaluate("walk.show('hidden'), void walk.calls.splice(0)");
