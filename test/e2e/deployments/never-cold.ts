@@ -1,5 +1,4 @@
-import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
@@ -9,10 +8,11 @@ import type { Model } from '../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { HOUR_MS } from '../../../shared/time/units.ts';
 import { percentile } from '../../bench/lib/statistics.ts';
-import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { Control, SignedIn } from '../../support/clients/control.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sized } from '../../support/sized.ts';
+import { deploymentRun, setTransitions, uploadWeights } from './run.ts';
 
 const CALLERS = sized(60, 200);
 const AT_ONCE = 10;
@@ -35,47 +35,11 @@ let id: string;
 let call: Record<'alias' | 'warm', Call>;
 let keyId: string;
 let prices: Model['prices'];
-beforeAll(async () => {
-  run = await startTestRun('--queue-delay-ms', '300', '--batch-window-ms', '1000', '--schedule-ms', '4000');
-  control = controlOf(run);
-  deployments = createDeploymentStore(createRecordTable(run.database, run.tables.Deployments as string));
-  const { token } = await control.asAdmin();
-  await control.done('POST', '/v1/instance-types/ml.g5.xlarge/prices', { token, body: { per_hour: '1.41' } });
-  ({ id: organization } = await control.createOrganization());
-  owner = await control.createUser({ role: 'owner', organization });
-  await setSageMaker();
-  id = await createSleeping();
-  const body = { model: DEPLOYMENT, fallbacks: [run.model] };
-  await control.done('PUT', `/v1/model-aliases/${ALIAS}`, { token: owner.token, body });
-  const key = await run.createKey({ org: organization, scope: 'on_demand', concurrency: CALLERS });
-  keyId = key.key_id;
-  // On the same host, another organization calls the warm model itself.
-  const warm = await run.models.get(SERVERLESS_POOL, run.model);
-  if (!warm) throw new Error('The local run has no model.');
-  prices = warm.prices;
-  await run.models.put('org_test', warm);
-  const other = await run.createKey({ scope: 'on_demand', concurrency: CALLERS });
-  call = { alias: createCaller(key.secret, ALIAS), warm: createCaller(other.secret, run.model) };
-});
-afterAll(() => run.close());
-
-const setSageMaker = (...faults: object[]) =>
-  fetch(`${run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ times: TIMES, faults }) });
-
 const find = async (): Promise<Deployment> => (await deployments.find(id)) as Deployment;
 const isIn = (state: Deployment['state']) => async (): Promise<boolean> => (await find()).state === state;
 
 const createSleeping = async (): Promise<string> => {
-  const s3 = new S3Client({
-    region: 'us-east-1',
-    endpoint: run.s3_endpoint,
-    forcePathStyle: true,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
-  await s3.send(new PutObjectCommand({ Bucket: run.buckets.Weights, Key: `${organization}/tiny/config.json`, Body: '{}' }));
-  s3.destroy();
-  const model = `s3://${run.buckets.Weights}/${organization}/tiny/`;
-  const body = { name: DEPLOYMENT, model, runtime: 'vllm-0.27.1', instance_types: ['ml.g5.xlarge'], scale_to_zero_after_seconds: 60 };
+  const body = { name: DEPLOYMENT, ...(await uploadWeights(run, organization)), scale_to_zero_after_seconds: 60 };
   ({ id } = await control.done('POST', '/v1/deployments', { token: owner.token, body }));
   await eventually(isIn('in_service'), 'the deployment is in service');
   // Nobody has used it for an hour.
@@ -180,59 +144,82 @@ const usageByModel = async (): Promise<Record<string, number[]>> => {
   return usage;
 };
 
-test(`${CALLERS} callers of an alias are answered by a warm model, and wake its deployment once`, async () => {
-  await callAll(LATER_CALLERS, call.warm);
-  // The deployment can't wake before all callers are answered.
-  await setSageMaker(HELD);
-  await run.control('container', { first_token_delay_ms: FIRST_TOKEN_MS });
-  const direct: Answer[] = [];
-  const fallenBack = await callAll(CALLERS, async (number) => {
-    direct.push(await call.warm(number));
-    return call.alias(number);
+describe('an alias with a fallback', () => {
+  beforeAll(async () => {
+    ({ run, control } = await deploymentRun.start());
+    deployments = createDeploymentStore(createRecordTable(run.database, run.tables.Deployments as string));
+    ({ id: organization } = await control.createOrganization());
+    owner = await control.createUser({ role: 'owner', organization });
+    await setTransitions(run, TIMES);
+    id = await createSleeping();
+    const body = { model: DEPLOYMENT, fallbacks: [run.model] };
+    await control.done('PUT', `/v1/model-aliases/${ALIAS}`, { token: owner.token, body });
+    const key = await run.createKey({ org: organization, scope: 'on_demand', concurrency: CALLERS });
+    keyId = key.key_id;
+    // On the same host, another organization calls the warm model itself.
+    const warm = await run.models.get(SERVERLESS_POOL, run.model);
+    if (!warm) throw new Error('The local run has no model.');
+    prices = warm.prices;
+    await run.models.put('org_test', warm);
+    const other = await run.createKey({ scope: 'on_demand', concurrency: CALLERS });
+    call = { alias: createCaller(key.secret, ALIAS), warm: createCaller(other.secret, run.model) };
   });
-  expect(new Set(fallenBack.map(({ model, fallback }) => `${model} ${fallback}`))).toEqual(new Set([`${run.model} 1`]));
-  expect((await find()).state).toBe('waking');
-  const events = (await run.eventsOf(keyId)).filter(({ model }) => model === run.model);
-  expect(events).toHaveLength(CALLERS);
-  for (const event of events) {
-    expect(event).toMatchObject({
-      alias: ALIAS,
-      model: run.model,
-      is_shared: true,
-      attempts: [{ model: DEPLOYMENT, code: 'deployment_waking' }],
+  afterAll(() => control.done('DELETE', `/v1/deployments/${id}`, { token: owner.token }));
+
+  test(`${CALLERS} callers of an alias are answered by a warm model, and wake its deployment once`, async () => {
+    await callAll(LATER_CALLERS, call.warm);
+    // The deployment can't wake before all callers are answered.
+    await setTransitions(run, TIMES, [HELD]);
+    await run.control('container', { first_token_delay_ms: FIRST_TOKEN_MS });
+    const direct: Answer[] = [];
+    const fallenBack = await callAll(CALLERS, async (number) => {
+      direct.push(await call.warm(number));
+      return call.alias(number);
     });
-    // One call of SageMaker, of the model that answered.
-    expect(event.tries).toBeUndefined();
-  }
-  expect(await run.logOf('ondemand-inference')).toMatch(
-    /"message":"request".*"fallback":1.*"attempts":\[\{"model":"tiny","code":"deployment_waking"/,
-  );
-  print(fallenBack, direct);
+    expect(new Set(fallenBack.map(({ model, fallback }) => `${model} ${fallback}`))).toEqual(new Set([`${run.model} 1`]));
+    expect((await find()).state).toBe('waking');
+    const events = (await run.eventsOf(keyId)).filter(({ model }) => model === run.model);
+    expect(events).toHaveLength(CALLERS);
+    for (const event of events) {
+      expect(event).toMatchObject({
+        alias: ALIAS,
+        model: run.model,
+        is_shared: true,
+        attempts: [{ model: DEPLOYMENT, code: 'deployment_waking' }],
+      });
+      // One call of SageMaker, of the model that answered.
+      expect(event.tries).toBeUndefined();
+    }
+    expect(await run.logOf('ondemand-inference')).toMatch(
+      /"message":"request".*"fallback":1.*"attempts":\[\{"model":"tiny","code":"deployment_waking"/,
+    );
+    print(fallenBack, direct);
 
-  await setSageMaker();
-  await eventually(isIn('in_service'), 'the deployment is in service again');
-  await run.control('container');
-  const own = await callAll(LATER_CALLERS, call.alias);
-  expect(new Set(own.map(({ model, fallback }) => `${model} ${fallback}`))).toEqual(new Set([`${DEPLOYMENT} null`]));
-  expect((await find()).transitions.filter(({ state }) => state === 'waking')).toHaveLength(1);
+    await setTransitions(run, TIMES);
+    await eventually(isIn('in_service'), 'the deployment is in service again');
+    await run.control('container');
+    const own = await callAll(LATER_CALLERS, call.alias);
+    expect(new Set(own.map(({ model, fallback }) => `${model} ${fallback}`))).toEqual(new Set([`${DEPLOYMENT} null`]));
+    expect((await find()).transitions.filter(({ state }) => state === 'waking')).toHaveLength(1);
 
-  const expected = Object.fromEntries(
-    Object.entries({ [run.model]: fallenBack, [DEPLOYMENT]: own }).map(([model, answers]) => [
-      model,
-      [answers.length, sumOf(answers, ({ promptTokens }) => promptTokens), sumOf(answers, ({ completionTokens }) => completionTokens)],
-    ]),
-  );
-  const counted = async (): Promise<number> => Object.values(await usageByModel()).reduce((sum, [requests = 0]) => sum + requests, 0);
-  await eventually(async () => (await counted()) === CALLERS + LATER_CALLERS, 'all requests are counted');
-  expect(await usageByModel()).toEqual(expected);
+    const expected = Object.fromEntries(
+      Object.entries({ [run.model]: fallenBack, [DEPLOYMENT]: own }).map(([model, answers]) => [
+        model,
+        [answers.length, sumOf(answers, ({ promptTokens }) => promptTokens), sumOf(answers, ({ completionTokens }) => completionTokens)],
+      ]),
+    );
+    const counted = async (): Promise<number> => Object.values(await usageByModel()).reduce((sum, [requests = 0]) => sum + requests, 0);
+    await eventually(async () => (await counted()) === CALLERS + LATER_CALLERS, 'all requests are counted');
+    expect(await usageByModel()).toEqual(expected);
 
-  const [price] = prices;
-  if (!price) throw new Error('The shared model has no price.');
-  const nanos = sumOf(fallenBack, ({ promptTokens, completionTokens }) =>
-    Math.round((promptTokens * price.prompt_nanos + completionTokens * price.completion_nanos) / 1_000_000),
-  );
-  const costs = await costsByModel();
-  // A deployment costs GPU time, and its tokens nothing.
-  expect([...costs.keys()].sort()).toEqual(['GPU time, ml.g5.xlarge', run.model, DEPLOYMENT]);
-  expect([Number(costs.get(run.model)), Number(costs.get(DEPLOYMENT))]).toEqual([nanos / 1e9, 0]);
+    const [price] = prices;
+    if (!price) throw new Error('The shared model has no price.');
+    const nanos = sumOf(fallenBack, ({ promptTokens, completionTokens }) =>
+      Math.round((promptTokens * price.prompt_nanos + completionTokens * price.completion_nanos) / 1_000_000),
+    );
+    const costs = await costsByModel();
+    // A deployment costs GPU time, and its tokens nothing.
+    expect([...costs.keys()].sort()).toEqual(['GPU time, ml.g5.xlarge', run.model, DEPLOYMENT]);
+    expect([Number(costs.get(run.model)), Number(costs.get(DEPLOYMENT))]).toEqual([nanos / 1e9, 0]);
+  });
 });
