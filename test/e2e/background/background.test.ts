@@ -1,5 +1,6 @@
 import { afterAll, afterEach } from '@jest/globals';
 import { background } from './run.ts';
+import './load.ts';
 import './month-end.ts';
 import './refusals.ts';
 import './rollups.ts';

@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
-import type { Price } from '../../shared/prices/price.ts';
-import type { UsageEvent } from '../../shared/usage/event.ts';
-import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
-import { sized } from '../support/sized.ts';
-import { checkLedger } from './check-ledger.ts';
-import type { Sent } from './check-reply.ts';
-import type { AccountLedger } from './ledger.ts';
-import { toReport } from './report.ts';
-import { type LoadFindings, runLoad } from './run-load.ts';
+import { beforeAll, expect, test } from '@jest/globals';
+import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import type { Price } from '../../../shared/prices/price.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import { checkLedger } from '../../load/check-ledger.ts';
+import type { Sent } from '../../load/check-reply.ts';
+import type { AccountLedger } from '../../load/ledger.ts';
+import { toReport } from '../../load/report.ts';
+import { type LoadFindings, runLoad } from '../../load/run-load.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
+import { sized } from '../../support/sized.ts';
+import { background } from './run.ts';
 
 const CALLERS = 40;
 const REQUESTS = Number(process.env.SLUICE_LOAD_REQUESTS ?? sized(100, 400));
@@ -18,7 +19,7 @@ let run: TestRun;
 let findings: LoadFindings;
 let price: Price;
 beforeAll(async () => {
-  run = await startTestRun('--batch-window-ms', '500');
+  run = await background.start();
   findings = await runLoad(run, {
     callers: CALLERS,
     bound: { requests: REQUESTS },
@@ -30,9 +31,6 @@ beforeAll(async () => {
     progress: () => undefined,
   });
   price = (await run.models.list(SERVERLESS_POOL)).get(run.model)?.prices[0] as Price;
-});
-afterAll(async () => {
-  await run.close();
 });
 
 test(`loses, crosses and forgets no reply of ${REQUESTS} requests by ${CALLERS} callers; ledger is exact`, () => {
