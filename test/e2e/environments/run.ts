@@ -1,4 +1,7 @@
 import { createSuiteRun } from '../../support/clients/suite-run.ts';
 
-/** With eight environments of each function, which freeze between invocations. */
-export const environments = createSuiteRun('--environments', '8');
+/** Of each function, unless fewer are reserved for it. */
+export const ENVIRONMENTS = 8;
+
+/** With several environments of each function, which freeze between invocations. */
+export const environments = createSuiteRun('--environments', String(ENVIRONMENTS));

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OAuth2Server } from 'oauth2-mock-server';
-import { ReservedConcurrency } from '../../../infra/config/config.ts';
 import { type Answer, type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
-import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import type { TestRun } from '../../support/clients/local-run.ts';
 import { sized } from '../../support/sized.ts';
+import { environments } from './run.ts';
 
-const ENVIRONMENTS = ReservedConcurrency.parse({})['machine-sign-in'];
 const ORGANIZATIONS = sized(1, 5);
 const JOBS_OF_ORGANIZATION = sized(140, 200);
 const JOBS_AT_ONCE = sized(50, 100);
@@ -17,13 +16,13 @@ let run: TestRun;
 let control: Control;
 let github: OAuth2Server;
 beforeAll(async () => {
-  run = await startTestRun('--environments', String(ENVIRONMENTS));
+  run = await environments.start();
   control = controlOf(run);
   github = new OAuth2Server();
   await github.issuer.keys.generate('RS256');
   await github.start(0, '127.0.0.1');
 });
-afterAll(() => Promise.all([run.close(), github.stop()]));
+afterAll(() => github.stop());
 
 interface Workflow {
   client_id: string;
