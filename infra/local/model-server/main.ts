@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { CORPUS_FOLDER, readCorpus } from './model/corpus.ts';
+import { CORPUS_FOLDER, readCorpus, readCorpusTokens } from './model/corpus.ts';
 import { createModel } from './model/language-model.ts';
 import { loadTokenizer } from './model/tokenizer.ts';
 import { createContainer } from './server.ts';
@@ -37,10 +37,9 @@ const { values } = parseArgs({
 const flags = Flags.parse(values);
 
 const tokenizer = loadTokenizer();
-const paragraphs = readCorpus(CORPUS_FOLDER);
 const server = createContainer({
-  model: createModel(paragraphs, tokenizer),
-  vectors: createVectorModel(paragraphs),
+  model: createModel(readCorpusTokens, tokenizer),
+  vectors: createVectorModel(readCorpus(CORPUS_FOLDER)),
   tokenizer,
   modelName: flags.model,
   reasoningModelName: flags['reasoning-model'],

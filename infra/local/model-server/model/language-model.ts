@@ -45,15 +45,16 @@ export interface LanguageModel {
 
 /**
  * Trains an interpolated trigram model mixed with a cache of the prompt (Kuhn and De Mori, 1990).
- * Each paragraph of plain text counts as one answer of the assistant. The first call trains it.
+ * Each paragraph of the corpus counts as one answer of the assistant. The first call trains it.
+ * @param readBodies reads the token ids of each paragraph
  */
-export const createModel = (paragraphs: readonly string[], tokenizer: ContainerTokenizer): LanguageModel => {
+export const createModel = (readBodies: () => readonly number[][], tokenizer: ContainerTokenizer): LanguageModel => {
   const { vocabularySize, specials, encodeText } = tokenizer;
   const { startOfTurn, endOfTurn, endOfText } = specials;
   const opening = [startOfTurn, ...encodeText('assistant\n')];
   // By the first request: it takes most of the time in which a container starts, and many never get one.
   const trained = once(() => {
-    const bodies = paragraphs.map(encodeText);
+    const bodies = readBodies();
     const turns = bodies.map((body) => [...opening, ...body, endOfTurn]);
     const topics = indexTopics(bodies);
     const corpus = createNgrams(vocabularySize);

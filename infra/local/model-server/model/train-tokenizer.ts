@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { BYTE_CHARACTERS, toByteCharacters } from './byte-level.ts';
-import { CORPUS_FOLDER, readCorpus } from './corpus.ts';
-import { TOKENIZER_FILE } from './tokenizer.ts';
+import { CORPUS_FOLDER, CORPUS_TOKENS_FILE, readCorpus } from './corpus.ts';
+import { loadTokenizer, TOKENIZER_FILE } from './tokenizer.ts';
 
 const MERGES = 2_000;
 const SPECIAL_TOKENS = ['<|im_start|>', '<|im_end|>', '<|endoftext|>'];
@@ -106,5 +106,7 @@ const toTokenizerJson = (merges: readonly Merge[]): object => {
 };
 
 if (import.meta.main) {
-  writeFileSync(TOKENIZER_FILE, `${JSON.stringify(toTokenizerJson(trainMerges(readCorpus(CORPUS_FOLDER), MERGES)))}\n`);
+  const paragraphs = readCorpus(CORPUS_FOLDER);
+  writeFileSync(TOKENIZER_FILE, `${JSON.stringify(toTokenizerJson(trainMerges(paragraphs, MERGES)))}\n`);
+  writeFileSync(CORPUS_TOKENS_FILE, `${JSON.stringify(paragraphs.map(loadTokenizer().encodeText))}\n`);
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type GenerationRequest, generate, type Step } from '../../../../infra/local/model-server/generation/generate.ts';
 import { freePhase } from '../../../../infra/local/model-server/generation/phase.ts';
-import { CORPUS_FOLDER, readCorpus } from '../../../../infra/local/model-server/model/corpus.ts';
+import { CORPUS_FOLDER, readCorpus, readCorpusTokens } from '../../../../infra/local/model-server/model/corpus.ts';
 import { createModel } from '../../../../infra/local/model-server/model/language-model.ts';
 import { loadTokenizer } from '../../../../infra/local/model-server/model/tokenizer.ts';
 import { PLAIN_SAMPLING } from '../../../../infra/local/model-server/sampling/parameters.ts';
@@ -10,7 +10,7 @@ import { type ContainerOptions, createContainer } from '../../../../infra/local/
 import { createVectorModel } from '../../../../infra/local/model-server/vectors/vectors.ts';
 
 export const tokenizer = loadTokenizer();
-export const model = createModel(readCorpus(CORPUS_FOLDER), tokenizer);
+export const model = createModel(readCorpusTokens, tokenizer);
 export const vectors = createVectorModel(readCorpus(CORPUS_FOLDER));
 export const EMBEDDING_MODEL_NAME = 'sluice-test-embed';
 export const RERANK_MODEL_NAME = 'sluice-test-rerank';

@@ -4,7 +4,7 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { loadTokenizer as loadCounting } from '../../../../../functions/tokenizer/engine/loaded-tokenizer.ts';
-import { CORPUS_FOLDER, readCorpus } from '../../../../../infra/local/model-server/model/corpus.ts';
+import { CORPUS_FOLDER, readCorpus, readCorpusTokens } from '../../../../../infra/local/model-server/model/corpus.ts';
 import { CHAT_TEMPLATE_FILE, TOKENIZER_FILE } from '../../../../../infra/local/model-server/model/tokenizer.ts';
 import { trainMerges } from '../../../../../infra/local/model-server/model/train-tokenizer.ts';
 import { anyCharacter } from '../../../../support/any-character.ts';
@@ -34,8 +34,11 @@ describe('the tokenizer', () => {
   );
 
   test('encodes English with less than a third as many tokens as characters', () => {
-    const text = readCorpus(CORPUS_FOLDER).join('\n\n');
-    expect(tokenizer.encodeText(text).length * 3).toBeLessThan(text.length);
+    expect(readCorpusTokens().flat().length * 3).toBeLessThan(readCorpus(CORPUS_FOLDER).join('').length);
+  });
+
+  test('encodes the corpus to the tokens that its file keeps', () => {
+    expect(readCorpusTokens()).toEqual(readCorpus(CORPUS_FOLDER).map(tokenizer.encodeText));
   });
 
   test('has exactly one id per byte, merge and special token', () => {
