@@ -71,11 +71,7 @@ const grantOf = (statement: Statement, need: Need): Grant | undefined => {
   return action !== undefined && resource !== undefined && meets(statement, need) ? { action, resource } : undefined;
 };
 
-/**
- * Decides as IAM does within an account: an explicit deny wins, then an allow; otherwise the call is denied
- * (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html).
- */
-export const evaluate = (statements: readonly Statement[], need: Need): Decision => {
+const decide = (statements: readonly Statement[], need: Need): Decision => {
   const denied = statements.find((statement) => statement.Effect === 'Deny' && grantOf(statement, need));
   if (denied) return { isAllowed: false, why: 'an explicit deny' };
   for (const statement of statements) {
@@ -83,4 +79,25 @@ export const evaluate = (statements: readonly Statement[], need: Need): Decision
     if (by) return { isAllowed: true, by };
   }
   return { isAllowed: false, why: 'no policy allows it' };
+};
+
+// A function makes the same calls over and over. Objects in buckets have names without number.
+const MAX_KEPT_DECISIONS = 1_000;
+const keptDecisions = new WeakMap<readonly Statement[], Map<string, Decision>>();
+
+/**
+ * Decides as IAM does within an account: an explicit deny wins, then an allow; otherwise the call is denied
+ * (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html).
+ * @param statements of a role, whose decisions are kept. They must not be changed
+ */
+export const evaluate = (statements: readonly Statement[], need: Need): Decision => {
+  const kept = keptDecisions.get(statements) ?? new Map<string, Decision>();
+  keptDecisions.set(statements, kept);
+  const id = JSON.stringify([need.action, need.resource, need.context]);
+  const known = kept.get(id);
+  if (known) return known;
+  if (kept.size >= MAX_KEPT_DECISIONS) kept.clear();
+  const decision = decide(statements, need);
+  kept.set(id, decision);
+  return decision;
 };

@@ -52,6 +52,24 @@ describe('a call', () => {
     expect(isAllowed([deny, statement()])).toBe(true);
   });
 
+  test('is decided again in the same way, and other calls in theirs, however many there are', () => {
+    const statements = [
+      statement({ Resource: ['arn:aws:s3:::a/*5'], Action: ['s3:GetObject'] }),
+      statement({ Action: ['s3:PutObject'], Resource: ['*'], Condition: { StringEquals: { 'aws:ResourceTag/a': ['b'] } } }),
+    ];
+    const needs = Array.from({ length: 400 }, (_, i) => `arn:aws:s3:::a/${i}`).flatMap((resource) => [
+      need({ action: 's3:GetObject', resource }),
+      need({ action: 's3:PutObject', resource }),
+      need({ action: 's3:PutObject', resource, context: { 'aws:ResourceTag/a': ['b'] } }),
+      need({ action: 's3:PutObject', resource, context: { 'aws:ResourceTag/a': ['c'] } }),
+    ]);
+    const decided = [...needs, ...needs].map((each) => evaluate(statements, each).isAllowed);
+    // Nothing is known of new statements.
+    const expected = needs.map((each) => evaluate([...statements], each).isAllowed);
+    expect(decided).toEqual([...expected, ...expected]);
+    expect(expected.filter(Boolean)).toHaveLength(440);
+  });
+
   test('matches actions in any case, and resources in theirs only', () => {
     expect(isAllowed([statement({ Action: ['dynamodb:getitem'] })])).toBe(true);
     expect(isAllowed([statement({ Resource: [KEYS.toUpperCase()] })])).toBe(false);
