@@ -10,13 +10,15 @@ import type { Synthesis, SynthesisEnd, SynthesisServer } from './synthesis.ts';
 // process that synthesizes is forked for the first synthesis.
 
 const MAIN = path.join(import.meta.dirname, 'main.ts');
+// Other threads would compile all of CloudFormation's rules, of which a synthesis runs few: 6 s of CPU.
+const FLAGS = ['--single-threaded'];
 
 type Wanted = Omit<Synthesis, 'number'>;
 
 // `home` is an empty folder, so it has no credentials.
 const forkSynthesizer = (home: string) => {
   const waiting = new Map<number, (errors: string | null) => void>();
-  const child: ChildProcess = fork(MAIN, { env: isolatedEnvironment(home) });
+  const child: ChildProcess = fork(MAIN, { env: isolatedEnvironment(home), execArgv: FLAGS });
   child.on('message', ({ number, errors }: SynthesisEnd) => {
     waiting.get(number)?.(errors);
     waiting.delete(number);
