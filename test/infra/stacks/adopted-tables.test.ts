@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { readConfig } from '../../../infra/config/config.ts';
+import { options } from '../../support/assembly/every-option.ts';
 import { stackNames, templateOf, templatesWith } from '../../support/assembly/templates.ts';
 
 // Usually a few seconds; more on a machine that runs other tests.
 const SYNTHESIS_MS = 180_000;
 
-const streamArn = 'arn:aws:dynamodb:eu-west-1:123456789012:table/usage-2/stream/2026-11-21T17:02:11.123';
-const tables = { usage: { name: 'usage-2', streamArn }, responses: { name: 'responses-2' } };
+const { tables } = options.tables;
+const { streamArn } = tables.usage;
 
 const exportsOf = (template: Template): string[] =>
   Object.values(template.toJSON().Outputs as Record<string, { Export?: { Name: string } }>).flatMap(({ Export }) => Export?.Name ?? []);
@@ -17,7 +18,7 @@ describe('adopted tables', () => {
   test(
     'are used by every function instead of the own ones, which stay with all that other stacks import',
     async () => {
-      const templates = await templatesWith({ tables });
+      const templates = await templatesWith(options.tables);
       const [before, after] = [templateOf('data'), templates('data')];
       const created = (template: Template) => Object.keys(template.findResources('AWS::DynamoDB::GlobalTable')).sort();
       expect(created(after)).toEqual(created(before));

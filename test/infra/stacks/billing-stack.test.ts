@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { closingsAtOnce } from '../../../infra/constructs/queues/billing-tasks.ts';
+import { options } from '../../support/assembly/every-option.ts';
 import { templateOf, templatesWith } from '../../support/assembly/templates.ts';
 import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
 
@@ -110,9 +111,8 @@ test('the control plane can use the tables of billing and notifications, and onl
 
 describe('with a tax function and a Stripe account', () => {
   test('can invoke that function and read that secret, and nothing else', async () => {
-    const taxFunctionArn = 'arn:aws:lambda:eu-west-1:123456789012:function:taxes';
-    const stripeSecretArn = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:stripe/live-AbC123';
-    const templates = await templatesWith({ billing: { taxFunctionArn, stripeSecretArn } });
+    const { taxFunctionArn, stripeSecretArn } = options.billing.billing;
+    const templates = await templatesWith(options.billing);
     const template = templates('billing');
     expect(grantsOf(template, 'BillingRole').sort(byText)).toEqual(
       [

@@ -3,6 +3,7 @@ import { Match } from 'aws-cdk-lib/assertions';
 import { RETENTION_TAG } from '../../../shared/payload-log/payload.ts';
 import { RETENTION_DAYS } from '../../../shared/payload-log/settings.ts';
 import { PENDING_FILES } from '../../../shared/tickets/ticket-files.ts';
+import { options } from '../../support/assembly/every-option.ts';
 import { templateOf, templatesWith } from '../../support/assembly/templates.ts';
 
 const data = templateOf('data');
@@ -115,11 +116,12 @@ describe('the data stack', () => {
 });
 
 test('a table serves at once what the configuration says, and the others what DynamoDB gives', async () => {
-  const templates = await templatesWith({ warmThroughput: { keys: { writesPerSecond: 12_000 } } });
+  const templates = await templatesWith(options.warmThroughput);
   const warm = Object.entries(templates('data').findResources('AWS::DynamoDB::GlobalTable')).map(
     ([table, { Properties }]) => [table, Properties.WarmThroughput] as const,
   );
   expect(warm.filter(([, throughput]) => throughput !== undefined)).toEqual([
     ['Keys', { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 12_000 }],
+    ['Usage', { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 8_000 }],
   ]);
 });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
+import { options } from '../../support/assembly/every-option.ts';
 import { templateOf, templatesWith } from '../../support/assembly/templates.ts';
 import { all, byText, grantsOf, inTransactions } from './grants.ts';
 
@@ -194,7 +195,7 @@ describe('the role with which deployments run', () => {
 
   test('is another one for models of the Hub, if the deployer allows them, which reads no weights', async () => {
     expect(grantsOf(deployments, 'HubExecutionRole')).toEqual([]);
-    const templates = await templatesWith({ deployments: { hubModels: true, detailedMetrics: true } });
+    const templates = await templatesWith(options.deployments);
     expect(grantsOf(templates('deployments'), 'HubExecutionRole').sort(byText)).toEqual([...runsContainers].sort(byText));
     templates('deployments').hasResourceProperties('AWS::Lambda::Function', {
       Environment: {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Config } from '../../../infra/config/config.ts';
-import { everyOption, options } from '../../support/assembly/every-option.ts';
+import { allOptions, options } from '../../support/assembly/every-option.ts';
 import { isolatedAssembly } from '../../support/assembly/isolated-assembly.ts';
 import { type LinkedStack, linkedStacks, refusedUpdates } from '../../support/assembly/stack-updates.ts';
 import { readReleasedStacks } from '../../upgrade/released-stacks.ts';
@@ -34,7 +34,7 @@ const named = (stacks: readonly LinkedStack[], names: readonly string[]): Linked
   names.flatMap((name) => stacks.filter((stack) => stack.name === name));
 
 describe('a running deployment', () => {
-  test.each(Object.entries({ ...options, 'all of them': { ...everyOption('prod'), stage: undefined } }))(
+  test.each(Object.entries({ ...options, 'all of them': allOptions }))(
     'can get the option %s and lose it again',
     async (option, settings) => {
       const changed = await stacksWith(settings);

@@ -34,5 +34,5 @@ export const bucketName = async (id: string): Promise<string> => {
  * @throws Error with the app's error output if it rejects the settings, or if they break a rule of cdk-nag
  */
 export const synthesizeWith = async (settings: object, folder: string, context: object = {}): Promise<void> => {
-  await cp(await isolatedAssembly({ ...context, sluice: settings }), folder, { recursive: true });
+  await cp(await isolatedAssembly({ sluice: settings, ...context }), folder, { recursive: true });
 };

@@ -40,7 +40,7 @@ export const options = {
   billing: {
     billing: {
       taxFunctionArn: 'arn:aws:lambda:eu-west-1:123456789012:function:taxes',
-      stripeSecretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:stripe-AbC123',
+      stripeSecretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:stripe/live-AbC123',
     },
   },
   telemetry: {
@@ -87,3 +87,6 @@ export const everyOption = (stage: string) => ({
   ...options.billing,
   ...options.telemetry,
 });
+
+/** The same in no stage. Suites that use exactly these settings share a synthesis. */
+export const allOptions = { ...everyOption('prod'), stage: undefined };

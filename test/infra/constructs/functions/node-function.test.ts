@@ -23,8 +23,10 @@ test('no function reserves concurrency by default, so that the app can be deploy
   expect(Object.values(reservations).filter((count) => count !== undefined)).toEqual([]);
 });
 
+const SETTINGS = { reservedConcurrency: { inference: 7 }, memory: { inference: 300, control: 1_024 } };
+
 test('every function reserves what is set for it', async () => {
-  const templates = await templatesWith({ reservedConcurrency: { inference: 7 } });
+  const templates = await templatesWith(SETTINGS);
   expect(reservationsOf(templates)).toEqual({ ...ReservedConcurrency.parse({}), inference: 7 });
 });
 
@@ -39,7 +41,7 @@ test('refuses a function whose environment Lambda would refuse, and says what ma
 });
 
 test('every function has the memory that is set for it, and heaps that fit into it', async () => {
-  const templates = await templatesWith({ memory: { inference: 300, control: 1_024 } });
+  const templates = await templatesWith(SETTINGS);
   const found = (['serverless', 'ondemand', 'control'] as const)
     .flatMap((stack) => Object.values(templates(stack).findResources('AWS::Lambda::Function')))
     .map(({ Properties: { Environment, MemorySize } }) => [

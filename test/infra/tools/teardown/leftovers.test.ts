@@ -5,11 +5,11 @@ import { expect, test } from '@jest/globals';
 import { readAssembly } from '../../../../infra/assembly/read-assembly.ts';
 import { deletionOf, leftoversOf } from '../../../../infra/tools/teardown/leftovers.ts';
 import { synthesizeWith } from '../../../support/assembly/assembly.ts';
-import { everyOption } from '../../../support/assembly/every-option.ts';
+import { allOptions } from '../../../support/assembly/every-option.ts';
 
 test('lists every resource that stays when the stacks are deleted, and how to delete it, with every option', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-leftovers-'));
-  await synthesizeWith(everyOption('prod'), folder, { 'aws:cdk:bundling-stacks': [] });
+  await synthesizeWith(allOptions, folder, { 'aws:cdk:bundling-stacks': [] });
   const leftovers = leftoversOf(await readAssembly(folder));
   const types = new Set(leftovers.map(({ type }) => type));
   expect([...types].sort()).toEqual([
