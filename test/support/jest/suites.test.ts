@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import ProcessEnvironment from './environment.ts';
 import { notRun } from './report-not-run.ts';
+import { SLOW_SUITES } from './slow-suites.ts';
 import { allSuites, isQuick } from './suites.ts';
 
 // Jest has two, and adds four for each suite.
@@ -31,6 +32,10 @@ describe('the quick suites', () => {
   ])('%s: %s', (suite, quick) => {
     expect(isQuick(suite)).toBe(quick);
   });
+});
+
+test('the suites that are started first exist', () => {
+  expect(allSuites()).toEqual(expect.arrayContaining(SLOW_SUITES));
 });
 
 test("Jest runs the quick suites of `npm run test:quick`, also without Node's flag for ES modules", () => {
