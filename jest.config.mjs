@@ -15,7 +15,7 @@ export default {
   testTimeout: 300_000,
   // Many tests wait for processes of their own, so twice as many workers as cores keep the cores busy.
   maxWorkers: availableParallelism() * 2,
-  // A worker keeps the modules of every suite that it has run, and spends more and more time on collecting garbage.
+  // A worker keeps the packages that its suites have loaded, and spends more time on collecting garbage with them.
   workerIdleMemoryLimit: '1GB',
   modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/.sluice'],
 };

@@ -53,7 +53,7 @@ const mocksOf = ({ moduleMocker, fakeTimersModern: timers }: ProcessEnvironment)
 
 // Node loads modules in place of Jest. Jest gets whole suites only: its reporter goes over all single tests again and
 // again, which takes 45 s of CPU for 9,500 of them.
-const run: TestRunner = (globalConfig, config, environment, runtime, testPath) => {
+const run: TestRunner = async (globalConfig, config, environment, runtime, testPath) => {
   process.env[SUITE_VARIABLE] = testPath;
   Reflect.deleteProperty(globalThis, EVENT_HANDLERS);
   const suite = openSuite();
@@ -63,6 +63,10 @@ const run: TestRunner = (globalConfig, config, environment, runtime, testPath) =
     unstable_importModule: suite.import,
     setGlobalsForRuntime: (globals: object) => suite.setGlobals({ ...globals, jest: mocksOf(environment) }),
   });
-  return runWithCircus(globalConfig, config, environment, native, testPath);
+  try {
+    return await runWithCircus(globalConfig, config, environment, native, testPath);
+  } finally {
+    suite.close();
+  }
 };
 export default run;

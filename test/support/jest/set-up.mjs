@@ -5,6 +5,8 @@ import { testAssemblyFolder } from '../assembly/isolated-assembly.ts';
 import { serveSyntheses } from '../assembly/synthesizer/synthesizer.ts';
 import { serveDatabases } from '../emulators/database-server.ts';
 
+// For suite-modules.ts, which forgets the modules of a suite that has ended.
+const UNLOADING_FLAG = '--expose-internals';
 const WORKER_FLAG = '--max-semi-space-size=32';
 
 /**
@@ -20,7 +22,7 @@ export default async () => {
   process.env.SLUICE_TEST_SYNTHESIZER = await serveSyntheses(folder);
   process.env.SLUICE_TEST_DATABASES = await serveDatabases(folder);
   // Jest starts its workers with the flags of this process. They collect garbage a tenth of their time without it.
-  process.execArgv.push(WORKER_FLAG);
+  process.execArgv.push(WORKER_FLAG, UNLOADING_FLAG);
 };
 
 const permissionsFolder = async () => {

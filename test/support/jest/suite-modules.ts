@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { type LoadHookSync, type ResolveFnOutput, type ResolveHookSync, registerHooks, stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { findLoadedModules } from './loaded-modules.ts';
 
 const ROOT = pathToFileURL(`${path.join(import.meta.dirname, '../../..')}/`).href;
 const PACKAGES = `${ROOT}node_modules/`;
@@ -73,6 +74,11 @@ const load: LoadHookSync = (url, context, next) => {
 
 registerHooks({ resolve, load });
 
+const loaded = findLoadedModules();
+
+// Under it, Jest keeps the tests of each suite, which refer to their modules.
+const STATE = 'JEST_STATE_SYMBOL';
+
 let suites = 0;
 
 /**
@@ -85,6 +91,13 @@ export const openSuite = () => {
     /** Says what `@jest/globals` exports to this suite. */
     setGlobals: (globals: object): void => {
       globalsOf[suite] = globals;
+    },
+    /** Forgets its modules and its tests. */
+    close: (): void => {
+      for (const url of loaded?.keys() ?? []) if (suiteOf(url) === String(suite)) Map.prototype.delete.call(loaded, url);
+      for (const symbol of Object.getOwnPropertySymbols(globalThis))
+        if (symbol.description === STATE) Reflect.deleteProperty(globalThis, symbol);
+      delete globalsOf[suite];
     },
     import: (file: string): Promise<unknown> => import(`${pathToFileURL(file).href}${SUITE}${suite}`),
   };

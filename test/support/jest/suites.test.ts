@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import ProcessEnvironment from './environment.ts';
+import { findLoadedModules } from './loaded-modules.ts';
 import { notRun } from './report-not-run.ts';
 import { SLOW_SUITES } from './slow-suites.ts';
 import { allSuites, isQuick } from './suites.ts';
@@ -48,6 +49,15 @@ test("Jest runs the quick suites of `npm run test:quick`, also without Node's fl
 test('the handlers of events of suites that ended in this worker are gone', () => {
   const { [Symbol.for('EVENT_HANDLERS')]: handlers } = globalThis as { [handlers: symbol]: unknown[] };
   expect(handlers?.length).toBeLessThan(HANDLERS_OF_TWO_SUITES);
+});
+
+test('the tests and the modules of suites that ended in this worker are gone', () => {
+  const states = Object.getOwnPropertySymbols(globalThis).filter(({ description }) => description === 'JEST_STATE_SYMBOL');
+  expect(states).toHaveLength(1);
+  const loaded = findLoadedModules();
+  expect(loaded !== undefined).toBe(process.send !== undefined);
+  const suites = new Set([...(loaded?.keys() ?? [])].flatMap((url) => /\?suite=(\d+)$/.exec(url)?.[1] ?? []));
+  expect(suites.size).toBeLessThanOrEqual(1);
 });
 
 describe('a run', () => {
