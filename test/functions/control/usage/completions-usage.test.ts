@@ -124,12 +124,15 @@ test('every grouping, filter and range adds up to the sums over the events', asy
               return !values || values.includes(NAMES[name](event) ?? '');
             }),
           );
-          let covered = buckets[0].start_time;
-          expect(covered).toBe(Math.floor(start_time / 60) * 60);
+          const bounds = buckets.map(({ start_time: from, end_time: to }) => [from, to]);
+          // Each begins where the one before it ends.
+          const begins = [Math.floor(start_time / 60) * 60, ...bounds.map(([, to]) => to)];
+          expect(bounds.findIndex(([from], i) => from !== begins[i])).toBe(-1);
+          const covered = begins.at(-1);
           for (const { start_time: from, end_time: to, results } of buckets) {
-            expect(from).toBe(covered);
-            covered = to;
             const inBucket = matching.filter(({ event }) => event.admitted_at >= from * 1_000 && event.admitted_at < to * 1_000);
+            // Most buckets have no usage.
+            if (inBucket.length + results.length === 0) continue;
             const expected = plainResults(inBucket, groupBy);
             expect(results).toHaveLength(expected.length);
             expect(results).toEqual(expect.arrayContaining(expected.map((result) => expect.objectContaining(result))));
