@@ -16,7 +16,7 @@ const {
   positionals: [bundleFolder = ''],
 } = parseArgs({
   allowPositionals: true,
-  options: { host: { type: 'string', default: 'serverless' } },
+  options: { host: { type: 'string', default: '' } },
 });
 const references: Readonly<Record<string, () => { title: string; document: unknown }>> = {
   serverless: () => ({ title: 'Sluice API reference', document: openApiDocument('serverless') }),
