@@ -1,4 +1,4 @@
-/** The suites to start first. They mostly wait, repeat something hundreds of times or more, or consist of parts in other files. */
+/** The suites to start first: they wait, repeat something hundreds of times, or consist of parts in other files. */
 export const SLOW_SUITES = [
   'test/e2e/deployments/deployments.test.ts',
   'test/e2e/billing-quarter/quarter.test.ts',
