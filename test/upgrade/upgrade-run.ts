@@ -1,4 +1,5 @@
 import { startTestRun } from '../support/clients/local-run.ts';
+import { eventually } from '../support/eventually.ts';
 import { createEveryKindOfKey } from '../support/fixtures/every-kind-of-key.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ledgerFaults } from './ledger.ts';
@@ -76,7 +77,20 @@ export type UpgradeRun = Awaited<ReturnType<typeof startUpgradeRun>>;
 export const upgradeUnderLoad = async (run: UpgradeRun, requests: number): Promise<{ requests: number; faults: string[] }> => {
   const { database, limiters, tables } = run;
   const callers = await createEveryKindOfKey({ database, limiters, accountsTable: tables.Accounts as string }, GRANTED);
-  const phases = [1, 0.5, 0].map((share) => ({ requests, begin: () => run.setShare(share) }));
+  const rollups = async (): Promise<number> => (await run.invocations()).rollup?.other ?? 0;
+  const before = await rollups();
+  const phases = [
+    { requests, begin: () => run.setShare(1) },
+    {
+      requests,
+      begin: async () => {
+        // Batches of the first phase can come after it.
+        await eventually(async () => (await rollups()) > before, 'a rollup by the last release');
+        await run.setShare(0.5);
+      },
+    },
+    { requests, begin: () => run.setShare(0) },
+  ];
   const traffic = await sendDuring(run, callers, phases);
   const ledger = await ledgerFaults(run, callers, { granted: GRANTED, requests: traffic.requests }).catch((error: unknown) => [
     String(error),

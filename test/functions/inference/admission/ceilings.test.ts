@@ -87,13 +87,13 @@ const forgetfulOf = (limit: string) => (database: Database) => ({
 
 const TIGHT = {
   requests: { organization: { concurrency: 1_000, requestsPerMinute: 150 } },
-  tokens: { organization: { concurrency: 1_000, tokensPerMinute: 80_000 } },
+  tokens: { organization: { concurrency: 1_000, tokensPerMinute: 50_000 } },
   concurrency: { organization: { concurrency: 60 } },
   money: { organization: { concurrency: 1_000 }, creditNanos: DOLLAR / 10n },
 } as const satisfies Record<Kind, Partial<SimulatedLoad>>;
 const TIGHT_KEYS = {
   requests: { ...WIDE, requests_per_minute: 90 },
-  tokens: { ...WIDE, tokens_per_minute: 40_000 },
+  tokens: { ...WIDE, tokens_per_minute: 30_000 },
   concurrency: { ...WIDE, concurrency: 24 },
   money: { ...WIDE, total_budget_nanos: DOLLAR / 20n },
 } as const satisfies Record<Kind, SimulatedLoad['key']>;
