@@ -15,7 +15,7 @@ const ECONOMICS = { document: path.join(DOCUMENTS, 'economics.md'), steps: 4 };
 // A wake takes long compared with the time between two polls.
 const TIMES = { instance_ms: 6 * SECOND_MS, download_ms: 3 * SECOND_MS, load_ms: 3 * SECOND_MS };
 // Each phase of a request takes a few of the milliseconds in which it is measured.
-const MODEL_TIMES = { first_token_delay_ms: 10, token_delay_ms: 5 };
+const TOKEN_DELAY_MS = '5';
 const TIMEOUT_MS = 600 * SECOND_MS;
 
 // The deployment sleeps a minute after its last request. The reader still sees it in service before.
@@ -26,8 +26,16 @@ const STEPS = { firstChat: 6, rollout: 10, all: 11 } as const;
 
 let walk: Walk;
 beforeAll(async () => {
-  walk = await startWalk('--queue-delay-ms', '1000', '--batch-window-ms', '300', '--schedule-ms', '3000');
-  await walk.run.control('container', MODEL_TIMES);
+  walk = await startWalk(
+    '--queue-delay-ms',
+    '1000',
+    '--batch-window-ms',
+    '300',
+    '--schedule-ms',
+    '3000',
+    '--token-delay-ms',
+    TOKEN_DELAY_MS,
+  );
   await fetch(`${walk.run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ times: TIMES }) });
 });
 afterAll(() => walk.close());
