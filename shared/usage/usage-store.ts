@@ -44,26 +44,29 @@ export const createUsageStore = (database: Database, table: string) => {
     },
     ConditionExpression: 'attribute_not_exists(usage_bucket)',
   });
-  // False if its request already has one.
-  const add = async (event: UsageEvent, shards: number): Promise<boolean> => {
-    try {
-      await database.put(toPut(event, shards));
-      return true;
-    } catch (error) {
-      if (error instanceof ConditionFailed) return false;
-      throw error;
-    }
-  };
   return {
     /** The current event of a request. @param shards of its key */
     get,
 
     /** Puts the event unless its request already has one, without reading that: callers need no permission for it. */
-    addIfAbsent: async (event: UsageEvent, shards = 1): Promise<void> => void (await add(event, shards)),
+    addIfAbsent: async (event: UsageEvent, shards = 1): Promise<void> => {
+      try {
+        await database.put(toPut(event, shards));
+      } catch (error) {
+        if (!(error instanceof ConditionFailed)) throw error;
+      }
+    },
 
     /** Puts the event unless its request already has one; returns the stored event. */
-    putIfAbsent: async (event: UsageEvent, shards = 1): Promise<UsageEvent> =>
-      (await add(event, shards)) ? event : ((await get(event.key_id, event.request_id, shards)) as UsageEvent),
+    putIfAbsent: async (event: UsageEvent, shards = 1): Promise<UsageEvent> => {
+      try {
+        await database.put(toPut(event, shards));
+        return event;
+      } catch (error) {
+        if (!(error instanceof ConditionFailed)) throw error;
+        return (await get(event.key_id, event.request_id, shards)) as UsageEvent;
+      }
+    },
 
     /** Puts an event as one write of a transaction; fails with EventExists if its request already has one. */
     toPut: (event: UsageEvent, shards: number): Write => ({ item: { Put: toPut(event, shards) }, refused: () => new EventExists() }),
