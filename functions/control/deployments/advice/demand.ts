@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../../../shared/time/units.ts';
-import type { Cycle, Period } from './history.ts';
+import { type Cycle, type Period, wantedUntilMs } from './history.ts';
 
 /** Requests that followed one another, as if their deployment had been awake. */
 export interface Demand {
@@ -12,9 +12,6 @@ export interface Demand {
 // From the arrival of a request until the instances that it started are metered.
 const LONGEST_LEAD_MS = 10 * MINUTE_MS;
 
-// The end of the time in which it was wanted.
-const endOf = ({ asleepMs, toMs }: Cycle): number => asleepMs ?? toMs;
-
 const byTime = (one: Demand, other: Demand): number => one.atMs - other.atMs;
 
 /**
@@ -22,7 +19,7 @@ const byTime = (one: Demand, other: Demand): number => one.atMs - other.atMs;
  * @param before the cycle before it: a window that it was awake for did not begin another one
  */
 export const windowOf = ({ fromMs }: Cycle, windows: readonly Period[], before: Cycle | undefined): Period | undefined =>
-  windows.find((window) => Math.abs(window.fromMs - fromMs) <= LONGEST_LEAD_MS && window.fromMs >= (before ? endOf(before) : 0));
+  windows.find((window) => Math.abs(window.fromMs - fromMs) <= LONGEST_LEAD_MS && window.fromMs >= (before ? wantedUntilMs(before) : 0));
 
 /**
  * Returns what callers wanted of a deployment, in the order of time: without the time for which they waited until it
@@ -36,7 +33,7 @@ export const demandOf = (busy: readonly Period[], cycles: readonly Cycle[], wind
   const causes = new Set<Cycle>();
   let next = 0;
   const ofRequests = busy.flatMap(({ fromMs, toMs }): Demand[] => {
-    while (next < cycles.length && endOf(cycles[next] as Cycle) <= fromMs) next++;
+    while (next < cycles.length && wantedUntilMs(cycles[next] as Cycle) <= fromMs) next++;
     const cycle = cycles[next];
     if (!cycle || cycle.fromMs >= toMs + LONGEST_LEAD_MS) return [];
     if (cycle.readyMs <= fromMs) return [{ atMs: fromMs, serviceMs: toMs - fromMs }];

@@ -14,6 +14,9 @@ export interface Cycle extends Period {
   asleepMs?: number;
 }
 
+/** The end of the time in which a cycle was wanted. */
+export const wantedUntilMs = ({ asleepMs, toMs }: Pick<Cycle, 'asleepMs' | 'toMs'>): number => asleepMs ?? toMs;
+
 type Phase = Period & Pick<GpuEvent, 'phase'>;
 
 const RANKS: readonly GpuEvent['phase'][] = ['draining', 'starting', 'serving'];

@@ -1,7 +1,7 @@
 import { wholeSecond } from '../../../../shared/gpu-time/intervals.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { type Demand, windowOf } from './demand.ts';
-import type { Cycle, Period } from './history.ts';
+import { type Cycle, type Period, wantedUntilMs } from './history.ts';
 
 /** The known past of a deployment, and its settings then. */
 export interface Basis {
@@ -120,7 +120,7 @@ const mannersOf = ({ cycles, demand, windows, idleMs, startMs }: Basis): Manners
     const { fromMs, readyMs, asleepMs, toMs } = cycle;
     let atMs = windowOf(cycle, windows, cycles[i - 1])?.fromMs ?? fromMs;
     const use: Use = { lastUseMs: readyMs, windowEndMs: Number.NEGATIVE_INFINITY };
-    for (let event = events[next]; event && event.atMs < (asleepMs ?? toMs); event = events[++next]) {
+    for (let event = events[next]; event && event.atMs < wantedUntilMs(cycle); event = events[++next]) {
       const dueMs = sleepDueMs(use, idleMs);
       if (event.atMs >= dueMs) lateness.set(dueMs, clamp(event.atMs - dueMs + SECOND_MS, LONGEST_LATENESS_MS));
       if (event.windowEndMs !== undefined) {
