@@ -1,3 +1,4 @@
+import { shareInSuite } from '../support/clients/suite-run.ts';
 import { startTestDatabase } from '../support/emulators/database.ts';
 import { type FaultProxy, startFaultProxy } from '../support/faults/fault-proxy.ts';
 import { startUpgradeRun, type UpgradeRun } from './upgrade-run.ts';
@@ -29,10 +30,5 @@ const start = async (): Promise<Upgrade> => {
   }
 };
 
-let starting: Promise<Upgrade> | undefined;
-
 /** A local run of this version with the last release beside it, for all parts of the suite. */
-export const upgrade = {
-  start: (): Promise<Upgrade> => (starting ??= start()),
-  close: async (): Promise<void> => (await upgrade.start()).close(),
-};
+export const upgrade = shareInSuite(start, ({ close }) => close());

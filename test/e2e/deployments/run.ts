@@ -1,6 +1,7 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { controlOf } from '../../support/clients/control.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { shareInSuite } from '../../support/clients/suite-run.ts';
 
 const INSTANCE_TYPE = 'ml.g5.xlarge';
 
@@ -21,13 +22,8 @@ const start = async () => {
   return { run, control };
 };
 
-let starting: ReturnType<typeof start> | undefined;
-
 /** A local run for all parts of the suite, with a price for the instances of deployments. */
-export const deploymentRun = {
-  start: () => (starting ??= start()),
-  close: async (): Promise<void> => void (await (await deploymentRun.start()).run.close()),
-};
+export const deploymentRun = shareInSuite(start, ({ run }) => run.close());
 
 /** Sets how transitions of deployments go from now on. */
 export const setTransitions = (run: TestRun, times: TransitionTimes, faults: readonly object[] = []): Promise<Response> =>

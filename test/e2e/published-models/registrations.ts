@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
+import { forgetModels } from '../../support/faults/fault-table/new-environments.ts';
 import { ALWAYS_PUBLISHED, publishedModels } from './run.ts';
 
 let run: TestRun;
@@ -57,7 +58,7 @@ test('a shared model is registered, published, called, given a new price, deprec
   expect(seen).not.toHaveProperty('targets');
 
   const { secret } = await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'k', models: ['team/tiny'] } });
-  await publishedModels.forgetModels();
+  await forgetModels(run);
   const chat = await fetch(`${run.base_url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },

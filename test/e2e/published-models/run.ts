@@ -1,6 +1,6 @@
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { startTestRun, type TestRun } from '../../support/clients/local-run.ts';
-import { startNewEnvironments } from '../../support/faults/fault-table/new-environments.ts';
+import { shareInSuite } from '../../support/clients/suite-run.ts';
 
 /** Its name has characters that a URL escapes. */
 export const ESCAPED = 'acme/llama 3:8b%';
@@ -37,16 +37,5 @@ const start = async () => {
   return run;
 };
 
-let starting: ReturnType<typeof start> | undefined;
-
 /** A local run with more models than the demo's, for all parts of the suite. */
-export const publishedModels = {
-  start: () => (starting ??= start()),
-  /** Replaces the environment of inference, which remembers models for 30 s. */
-  forgetModels: async (): Promise<void> => {
-    const run = await publishedModels.start();
-    const { inference = [] } = (await run.facts()).pids.functions;
-    if (inference.length > 0) await startNewEnvironments(run, ['inference']);
-  },
-  close: async (): Promise<void> => void (await (await publishedModels.start()).close()),
-};
+export const publishedModels = shareInSuite(start, (run) => run.close());

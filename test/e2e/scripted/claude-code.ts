@@ -10,6 +10,7 @@ import { agentBinary } from '../../support/clients/agent-binaries.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
 import type { Walk } from '../../support/clients/walk-through.ts';
 import type { ScriptedContainer, ScriptedRequest } from '../../support/emulators/scripted-container.ts';
+import { forgetModels } from '../../support/faults/fault-table/new-environments.ts';
 import { SMALL, scripted } from './run.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
@@ -221,7 +222,7 @@ const program = await agentBinary('claude-code-2.1.331');
   });
 
   test('does what docs/claude-code.md shows', async () => {
-    await scripted.forgetAliases();
+    await forgetModels(run);
     container.play(...Array.from({ length: 12 }, () => ({ text: 'A sluice is a gate that lets water through.' })));
     const foreign = Object.keys(process.env).filter((name) => /^(?:ANTHROPIC|CLAUDE)/.test(name));
     const variables = {

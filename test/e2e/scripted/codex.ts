@@ -6,6 +6,7 @@ import { agentBinary } from '../../support/clients/agent-binaries.ts';
 import { runCodex } from '../../support/clients/codex.ts';
 import { patternOf, stepsOf, type Walk } from '../../support/clients/walk-through.ts';
 import type { ScriptedContainer, ScriptedRequest } from '../../support/emulators/scripted-container.ts';
+import { forgetModels } from '../../support/faults/fault-table/new-environments.ts';
 import type { TestKey } from '../../support/fixtures/create-key.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { KNOWN_TO_CODEX, scripted } from './run.ts';
@@ -28,7 +29,7 @@ let printed: string[];
 beforeAll(async () => {
   if (!binary) return;
   ({ container, walk } = await scripted.start());
-  await scripted.forgetAliases();
+  await forgetModels(walk.run);
   container.play({ text: 'Hello.' }, { text: 'Hello.' });
   // Codex also reads its input to the end.
   const typed = `codex() { command ${binary} "$@" < /dev/null; }\n${steps.map(({ command }) => `${command}\necho; echo ${MARK}\n`).join('')}`;

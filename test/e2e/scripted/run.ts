@@ -5,9 +5,9 @@ import { uploadTokenizer } from '../../../infra/tools/admin/tokenizer-files.ts';
 import type { NewModel, TokenizerFiles } from '../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
+import { shareInSuite } from '../../support/clients/suite-run.ts';
 import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 import { type ScriptedContainer, startScriptedContainer } from '../../support/emulators/scripted-container.ts';
-import { startNewEnvironments } from '../../support/faults/fault-table/new-environments.ts';
 
 const MODEL_FILES = path.join(import.meta.dirname, '../../../infra/local/model-server/model');
 
@@ -67,20 +67,8 @@ const start = async (): Promise<Scripted> => {
   return { container, walk };
 };
 
-let starting: Promise<Scripted> | undefined;
-
 /** A local run whose only server of models answers as the tests say, for all parts of the suite. */
-export const scripted = {
-  start: (): Promise<Scripted> => (starting ??= start()),
-  /** Replaces the environment of inference, which remembers for 30 s which names are aliases. */
-  forgetAliases: async (): Promise<void> => {
-    const { run } = (await scripted.start()).walk;
-    const { inference = [] } = (await run.facts()).pids.functions;
-    if (inference.length > 0) await startNewEnvironments(run, ['inference']);
-  },
-  close: async (): Promise<void> => {
-    const { container, walk } = await scripted.start();
-    await walk.close();
-    await container.close();
-  },
-};
+export const scripted = shareInSuite(start, async ({ container, walk }) => {
+  await walk.close();
+  await container.close();
+});

@@ -1,3 +1,4 @@
+import { shareInSuite } from '../../support/clients/suite-run.ts';
 import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 import { startDns } from '../../support/emulators/dns-server.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../../support/emulators/openid-provider.ts';
@@ -24,10 +25,5 @@ const start = async (): Promise<SingleSignOn> => {
   return { walk, zone, openId, close };
 };
 
-let starting: Promise<SingleSignOn> | undefined;
-
 /** A local run with a DNS server and an OpenID provider of its own, for all parts of the suite. */
-export const singleSignOn = {
-  start: (): Promise<SingleSignOn> => (starting ??= start()),
-  close: async (): Promise<void> => (await singleSignOn.start()).close(),
-};
+export const singleSignOn = shareInSuite(start, ({ close }) => close());

@@ -25,3 +25,9 @@ export const startNewEnvironments = async (run: TestRun, functions: readonly str
   };
   await Promise.all(functions.map(replace));
 };
+
+/** Lets inference forget models and names of aliases, which it remembers for 30 s. */
+export const forgetModels = async (run: TestRun): Promise<void> => {
+  const { inference = [] } = (await run.facts()).pids.functions;
+  if (inference.length > 0) await startNewEnvironments(run, ['inference']);
+};
