@@ -2,6 +2,7 @@ import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Control, controlOf, type SignedIn } from '../../support/clients/control.ts';
 import { shareTestRun, type TestRun } from '../../support/clients/local-run.ts';
+import { eventually } from '../../support/eventually.ts';
 
 let run: TestRun;
 let control: Control;
@@ -16,7 +17,9 @@ beforeAll(async () => {
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
   const { token } = await control.asAdmin();
-  await control.done('POST', '/v1/instance-types/ml.g5.xlarge/prices', { token, body: { per_hour: '1.41' } });
+  const { prices } = await control.done('POST', '/v1/instance-types/ml.g5.xlarge/prices', { token, body: { per_hour: '1.41' } });
+  const { effective_at } = prices.at(-1);
+  await eventually(async () => Date.now() >= (effective_at + 1) * 1_000, 'a whole second has the price');
 });
 afterAll(async () => {
   s3.destroy();
