@@ -29,7 +29,7 @@ const EnterSecret = ({ secret: { secret, url }, onClose }: { secret: ReplyBody<'
       onCancel={onClose}
       onSubmit={async () => {
         await request('POST /v1/auth/totp/verify', { body: { code: code.replaceAll(' ', '') } });
-        void readAgain('/v1/me');
+        await readAgain('/v1/me');
         onClose();
       }}
     >
@@ -89,7 +89,7 @@ const SwitchOff = ({ onClose }: Pick<FactorDialogProps, 'onClose'>) => {
         onCancel={onClose}
         onSubmit={async () => {
           await request('POST /v1/auth/totp/disable', { body: proofOf(password, code) });
-          void readAgain('/v1/me');
+          await readAgain('/v1/me');
           onClose();
         }}
       >

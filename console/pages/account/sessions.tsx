@@ -42,7 +42,7 @@ export const Sessions = () => {
   const end = async () => {
     if (ended === 'others') await request('DELETE /v1/me/sessions', {});
     else if (ended) await request('DELETE /v1/me/sessions/{id}', { parameters: { id: ended.id } });
-    void readAgain('/v1/me/sessions');
+    await readAgain('/v1/me/sessions');
   };
   return (
     <Section title="Sessions" actions={<Button onClick={() => setEnded('others')}>End all other sessions</Button>}>

@@ -14,7 +14,7 @@ export const RevokeKey = ({ apiKey: { id, name, hint, last_used_at }, onClose }:
     onConfirm={async () => {
       // Without a version: a key that has leaked must end, whatever else was changed.
       await request('DELETE /v1/api-keys/{id}', { parameters: { id } });
-      void readAgain('/v1/api-keys', '/v1/summary');
+      await readAgain('/v1/api-keys', '/v1/summary');
     }}
   >
     <p>

@@ -25,11 +25,11 @@ interface KeyDialogProps {
 /** Gives a key a new secret, and shows it once. */
 export const RotateKey = ({ apiKey, onClose }: KeyDialogProps) => {
   const [overlap, setOverlap] = useState<string>(OVERLAPS[0][0]);
-  const [rotated, setRotated] = useState<{ secret: string; until: number | null }>();
+  const [rotated, setRotated] = useState<{ secret: string; until: number | null; reading: Promise<void> }>();
   const { id, name, version, previous_secret_until } = apiKey;
   if (rotated)
     return (
-      <SecretDialog title={`New secret of ${name}`} secret={rotated.secret} onClose={onClose}>
+      <SecretDialog title={`New secret of ${name}`} secret={rotated.secret} onClose={() => void rotated.reading.then(onClose)}>
         <p>
           The previous secret{' '}
           {rotated.until === null ? (
@@ -53,8 +53,7 @@ export const RotateKey = ({ apiKey, onClose }: KeyDialogProps) => {
             body: { overlap_seconds: Number(overlap) },
             version,
           });
-          setRotated({ secret, until });
-          void readAgain('/v1/api-keys');
+          setRotated({ secret, until, reading: readAgain('/v1/api-keys') });
         }}
       >
         <p>The key keeps its id, limits and usage. You get a new secret, and replace the current one where it is used.</p>

@@ -36,7 +36,7 @@ const EditRule = ({ rule, onClose }: ActionProps) => {
             body: changesOfRule(draft, base),
             version: base.version,
           });
-          void readAgain('/v1/service-accounts');
+          await readAgain('/v1/service-accounts');
           onClose();
         }}
       >
@@ -66,7 +66,7 @@ const SwitchRule = ({ rule, onClose }: ActionProps) => {
           body: { status: isActive ? 'disabled' : 'active' },
           version: rule.version,
         });
-        void readAgain('/v1/service-accounts');
+        await readAgain('/v1/service-accounts');
       }}
     >
       <p>

@@ -15,7 +15,7 @@ interface TypeDialogProps {
   onClose: () => void;
 }
 
-const changed = () => void readAgain('/v1/instance-types');
+const readNow = () => readAgain('/v1/instance-types');
 
 /** Registers an instance type of SageMaker. */
 export const AddInstanceType = ({ onClose }: { onClose: () => void }) => {
@@ -43,7 +43,7 @@ export const AddInstanceType = ({ onClose }: { onClose: () => void }) => {
               memory_gib: Number(memory),
             },
           });
-          changed();
+          await readNow();
           onClose();
         }}
       >
@@ -82,7 +82,7 @@ const AddVersion = ({ type: { id, version }, kind, current = '', children, onClo
             body: { per_hour: perHour, ...(effective_at !== undefined && { effective_at }) },
             version,
           });
-          changed();
+          await readNow();
           onClose();
         }}
       >
@@ -133,7 +133,7 @@ export const ChangeTypeStatus = ({ type: { id, status, version }, onClose }: Typ
           body: { status: retires ? 'retired' : 'available' },
           version,
         });
-        changed();
+        await readNow();
       }}
     >
       <p>

@@ -13,6 +13,6 @@ export const afterChange = async <Reply>(changing: Promise<Reply>): Promise<Repl
   try {
     return await changing;
   } finally {
-    void readAgain('/v1/billing', '/v1/summary');
+    await readAgain('/v1/billing', '/v1/summary');
   }
 };

@@ -33,7 +33,7 @@ export const CreditDialog = ({ organization: { id, name }, onClose }: CreditDial
             body: { amount, reason: reason.trim(), ...(expires_at !== undefined && { expires_at }) },
             idempotencyKey,
           });
-          void readAgain('/v1/organizations');
+          await readAgain('/v1/organizations');
           onClose();
         }}
       >

@@ -30,7 +30,7 @@ const SuspendDialog = ({ organization: { id, name, version }, onClose }: Organiz
           body: { reason: reason.trim() || 'Suspended in the console.' },
           version,
         });
-        void readAgain('/v1/organizations', '/v1/summary');
+        await readAgain('/v1/organizations', '/v1/summary');
       }}
     >
       <Stack>
@@ -53,7 +53,7 @@ const ResumeDialog = ({ organization: { id, name, version }, onClose }: Organiza
     onClose={onClose}
     onConfirm={async () => {
       await request('POST /v1/organizations/{id}/resume', { parameters: { id }, body: { reason: 'Resumed in the console.' }, version });
-      void readAgain('/v1/organizations', '/v1/summary');
+      await readAgain('/v1/organizations', '/v1/summary');
     }}
   >
     <p>Within five seconds, its API keys work again, and its users can make changes.</p>

@@ -58,7 +58,7 @@ export const Onboard = ({ onClose }: { onClose: () => void }) => {
             setDone(true);
           } finally {
             show();
-            void readAgain('/v1/organizations', '/v1/summary');
+            await readAgain('/v1/organizations', '/v1/summary');
           }
         }}
       >

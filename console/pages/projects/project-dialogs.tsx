@@ -117,7 +117,7 @@ export const ArchiveProject = ({ project: { id, name, version }, organization, o
     onClose={onClose}
     onConfirm={async () => {
       await request('POST /v1/projects/{id}/archive', { parameters: { id }, query: { organization }, version });
-      void readAgain('/v1/projects');
+      await readAgain('/v1/projects');
     }}
   >
     <p>No other API key can join the project. Keys that are in it keep working, and its usage stays. This can’t be undone.</p>

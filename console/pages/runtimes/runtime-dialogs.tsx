@@ -24,7 +24,7 @@ interface RuntimeDialogProps {
   onClose: () => void;
 }
 
-const changed = () => void readAgain('/v1/runtimes');
+const readNow = () => readAgain('/v1/runtimes');
 
 /** Registers an image that deployments can run. */
 export const AddRuntime = ({ onClose }: { onClose: () => void }) => {
@@ -43,7 +43,7 @@ export const AddRuntime = ({ onClose }: { onClose: () => void }) => {
           await request('POST /v1/runtimes', {
             body: { id: id.trim(), image: image.trim(), description, dialect, ...(ami.trim() !== '' && { ami: ami.trim() }) },
           });
-          changed();
+          await readNow();
           onClose();
         }}
       >
@@ -90,7 +90,7 @@ export const EditRuntime = ({ runtime, onClose }: RuntimeDialogProps) => {
         onCancel={onClose}
         save={async ({ description, ami }, { version }) => {
           await request('PATCH /v1/runtimes/{id}', { parameters: { id }, body: { description, ami: ami.trim() || null }, version });
-          changed();
+          await readNow();
           onClose();
         }}
       >
@@ -116,7 +116,7 @@ export const ChangeStatus = ({ runtime: { id, status, version }, onClose }: Runt
       onClose={onClose}
       onConfirm={async () => {
         await request('PATCH /v1/runtimes/{id}', { parameters: { id }, body: { status: retires ? 'retired' : 'available' }, version });
-        changed();
+        await readNow();
       }}
     >
       <p>

@@ -34,7 +34,7 @@ const EditAccount = ({ account, onClose }: ActionProps) => {
         save={async (draft, base) => {
           const body = changesOfAccount(draft, base);
           await request('PATCH /v1/service-accounts/{id}', { parameters: { id }, body, version: base.version });
-          void readAgain('/v1/service-accounts');
+          await readAgain('/v1/service-accounts');
           onClose();
         }}
       >
@@ -51,7 +51,7 @@ const EnableAccount = ({ account: { id, name, version }, onClose }: ActionProps)
     onClose={onClose}
     onConfirm={async () => {
       await request('PATCH /v1/service-accounts/{id}', { parameters: { id }, body: { status: 'active' }, version });
-      void readAgain('/v1/service-accounts');
+      await readAgain('/v1/service-accounts');
     }}
   >
     <p>Its secrets that have not expired, and its federation rules, open sessions again.</p>

@@ -21,12 +21,12 @@ export const EndAccount = ({ account: { id, name, version }, isDeletion, onClose
   const [revokesKeys, setRevokes] = useState(false);
   const [typed, setTyped] = useState('');
   const [left, setLeft] = useState<readonly string[]>();
-  const leave = () => {
-    void readAgain('/v1/service-accounts', '/v1/api-keys');
+  const leave = async () => {
     if (isDeletion) navigate('/service-accounts');
-    else onClose();
+    await readAgain('/v1/service-accounts', '/v1/api-keys');
+    if (!isDeletion) onClose();
   };
-  if (left) return <OpenKeys name={name} keys={left} onClose={leave} />;
+  if (left) return <OpenKeys name={name} keys={left} onClose={() => void leave()} />;
   const end = () =>
     isDeletion
       ? request('DELETE /v1/service-accounts/{id}', {
@@ -49,7 +49,7 @@ export const EndAccount = ({ account: { id, name, version }, isDeletion, onClose
         onSubmit={async () => {
           const { open_api_keys: open = [] } = await end();
           if (open.length > 0) setLeft(open);
-          else leave();
+          else await leave();
         }}
       >
         <p>

@@ -76,7 +76,7 @@ const DeleteSecret = ({ account, secret, onClose }: { account: ServiceAccount; s
           parameters: { id: account.id, secret: secret.id },
           query: { end_sessions: endsSessions ? 'true' : 'false' },
         });
-        void readAgain('/v1/service-accounts');
+        await readAgain('/v1/service-accounts');
       }}
     >
       <p>

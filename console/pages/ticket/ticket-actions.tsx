@@ -18,8 +18,8 @@ export const TicketActions = ({ ticket }: { ticket: Ticket }) => {
   // Somebody else can have changed the ticket: then it is shown as it is now.
   const readNow = () => readAgain('/v1/tickets', '/v1/summary');
   const change = (body: RequestBody<'PATCH /v1/tickets/{id}'>) =>
-    request('PATCH /v1/tickets/{id}', { parameters: { id }, body, version }).finally(() => void readNow());
-  const reopen = () => request('POST /v1/tickets/{id}/reopen', { parameters: { id }, version }).finally(() => void readNow());
+    request('PATCH /v1/tickets/{id}', { parameters: { id }, body, version }).finally(readNow);
+  const reopen = () => request('POST /v1/tickets/{id}/reopen', { parameters: { id }, version }).finally(readNow);
   return (
     <>
       {can(me, 'tickets:answer') && status !== 'closed' && assignee !== me.id && (

@@ -57,9 +57,9 @@ export const EndAccess = ({ user: { id, email, version }, isDeletion, onClose }:
         onCancel={onClose}
         onSubmit={async () => {
           const { open_api_keys: open = [] } = await end();
-          void readAgain('/v1/users', '/v1/api-keys');
           if (open.length > 0) setLeft(open);
-          else onClose();
+          await readAgain('/v1/users', '/v1/api-keys');
+          if (open.length === 0) onClose();
         }}
       >
         <p>

@@ -34,7 +34,7 @@ export const InviteUser = ({ organization, onClose }: InviteUserProps) => {
               ...(organization !== undefined && organization !== PLATFORM && { organization }),
             },
           });
-          void readAgain('/v1/users', '/v1/summary');
+          await readAgain('/v1/users', '/v1/summary');
           onClose();
         }}
       >

@@ -13,7 +13,6 @@ type Action = 'edit' | 'enable' | 'disable' | 'delete' | 'invite' | 'reset';
 
 const ActionDialog = ({ action, user, isOwn, onClose }: { action: Action; user: User; isOwn: boolean; onClose: () => void }) => {
   const { id, email, version } = user;
-  const done = () => void readAgain('/v1/users');
   switch (action) {
     case 'edit':
       return <EditUser user={user} isOwn={isOwn} onClose={onClose} />;
@@ -28,7 +27,7 @@ const ActionDialog = ({ action, user, isOwn, onClose }: { action: Action; user: 
           onClose={onClose}
           onConfirm={async () => {
             await request('PATCH /v1/users/{id}', { parameters: { id }, body: { status: 'active' }, version });
-            done();
+            await readAgain('/v1/users');
           }}
         >
           <p>They can sign in again, with the password that they had.</p>

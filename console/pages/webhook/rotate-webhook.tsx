@@ -26,11 +26,11 @@ interface RotateWebhookProps {
 /** Gives a webhook a new secret, and shows it once. */
 export const RotateWebhook = ({ webhook, organization, onClose }: RotateWebhookProps) => {
   const [overlap, setOverlap] = useState<string>(OVERLAPS[0][0]);
-  const [rotated, setRotated] = useState<{ secret: string; until: number | null }>();
+  const [rotated, setRotated] = useState<{ secret: string; until: number | null; reading: Promise<void> }>();
   const { id, version, previous_secret_until } = webhook;
   if (rotated)
     return (
-      <SecretDialog title="New secret of the webhook" secret={rotated.secret} onClose={onClose}>
+      <SecretDialog title="New secret of the webhook" secret={rotated.secret} onClose={() => void rotated.reading.then(onClose)}>
         {rotated.until === null ? (
           <p>The previous secret no longer signs.</p>
         ) : (
@@ -52,8 +52,7 @@ export const RotateWebhook = ({ webhook, organization, onClose }: RotateWebhookP
             body: { overlap_seconds: Number(overlap) },
             version,
           });
-          setRotated({ secret, until });
-          void readAgain('/v1/webhooks');
+          setRotated({ secret, until, reading: readAgain('/v1/webhooks') });
         }}
       >
         <p>You get a new secret, and replace the current one at your receiver.</p>

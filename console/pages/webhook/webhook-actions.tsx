@@ -33,7 +33,7 @@ const EditWebhook = ({ webhook, organization, onClose }: WebhookProps & { onClos
         canSubmit={(draft, base) => isComplete(draft) && Object.keys(changesOfWebhook(draft, base)).length > 0}
         save={async (draft, base) => {
           await request('PATCH /v1/webhooks/{id}', { ...place, body: changesOfWebhook(draft, base), version: base.version });
-          void readNow();
+          await readNow();
           onClose();
         }}
       >
@@ -82,7 +82,7 @@ export const WebhookActions = ({ webhook, organization, onTest }: WebhookActions
     onTest((await request('POST /v1/webhooks/{id}/test', place)).event);
     await readNow();
   };
-  const pause = () => request('PATCH /v1/webhooks/{id}', { ...place, body: { enabled: !enabled }, version }).finally(() => void readNow());
+  const pause = () => request('PATCH /v1/webhooks/{id}', { ...place, body: { enabled: !enabled }, version }).finally(readNow);
   return (
     <>
       {enabled && <ActionButton label="Send test event" look="primary" onAct={test} />}

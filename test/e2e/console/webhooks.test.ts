@@ -90,10 +90,17 @@ describe('webhooks in the console', () => {
     await page.getByText('paused', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: 'Send test event' }).count()).toBe(0);
     expect(await stored()).toMatchObject({ description: 'Books', types: ['sluice.invoice.paid.v1'], enabled: false });
+    const slow = Promise.withResolvers<void>();
+    await page.route(`**/v1/webhooks/${id}`, async (route) => {
+      if (route.request().method() === 'GET') await slow.promise;
+      await route.continue();
+    });
     await page.getByRole('button', { name: 'Rotate secret' }).click();
     await page.getByRole('button', { name: 'Rotate secret' }).last().click();
     await page.getByText('each request has a signature with the previous secret').waitFor();
     await page.getByRole('button', { name: 'I have saved the secret' }).click();
+    expect(await page.getByRole('dialog').count()).toBe(1);
+    slow.resolve();
     await page.getByRole('button', { name: 'Delete webhook' }).click();
     await page.getByRole('button', { name: 'Delete webhook' }).last().click();
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
