@@ -15,6 +15,8 @@ export default {
   testTimeout: 300_000,
   // Many tests wait for processes of their own, so twice as many workers as cores keep the cores busy.
   maxWorkers: availableParallelism() * 2,
+  // A bound as well: on a busy machine, a worker needs more than Jest's half a second to close what it has opened.
+  workerGracefulExitTimeout: 30_000,
   // A worker keeps the packages that its suites have loaded, and spends more time on collecting garbage with them.
   workerIdleMemoryLimit: '1GB',
   modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/.sluice'],
