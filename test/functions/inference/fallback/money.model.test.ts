@@ -28,12 +28,10 @@ afterAll(() => pipeline.close());
 beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   // The timers of requests whose process was killed must not keep this one alive.
-  const start = globalThis.setTimeout;
-  jest.spyOn(globalThis, 'setTimeout').mockImplementation(((...call: Parameters<typeof start>) => {
-    const timer = start(...call);
-    timer.unref();
-    return timer;
-  }) as unknown as typeof start);
+  for (const name of ['setTimeout', 'setInterval'] as const) {
+    const start = globalThis[name] as typeof setTimeout;
+    jest.spyOn(globalThis, name).mockImplementation(((...call: Parameters<typeof start>) => start(...call).unref()) as never);
+  }
 });
 afterEach(() => {
   jest.restoreAllMocks();
