@@ -29,7 +29,8 @@ const SMALLER = 4;
 const MAX_TRANSACTIONS = 8;
 // How long an environment waits after a failed split. Until then, shards take more requests than they should.
 const BLOCKED_MS = 1_000;
-// How long an environment waits after a survey that found enough shards.
+// How long an environment waits, for each shard, after a survey that found enough shards. There are about as many
+// environments as requests in flight, so all of them together make the same number of surveys at any size.
 const UNNEEDED_MS = 250;
 
 const MIN_REQUESTS_PER_MINUTE = 60;
@@ -133,7 +134,7 @@ export const growIfBusy = (limiters: Limiters, organization: string, admitted: L
   if (cache.isPaused(organization, now()) || isGrowthBlocked(limiters, organization)) return undefined;
   return growOrganization(limiters, organization)
     .then((hasGrown) => {
-      if (!hasGrown) cache.pause(organization, now() + UNNEEDED_MS);
+      if (!hasGrown) cache.pause(organization, now() + UNNEEDED_MS * shardsOf(cache.get(organization)?.item));
     })
     .catch((error: unknown) => logError('growth_failed', error, { organization }));
 };

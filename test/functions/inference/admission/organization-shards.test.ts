@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, type Keys, release } from '../../../../functions/inference/admission/admit.ts';
-import { growOrganization, inFlightBeforeSplit } from '../../../../functions/inference/admission/grow-organization.ts';
+import { growIfBusy, growOrganization, inFlightBeforeSplit } from '../../../../functions/inference/admission/grow-organization.ts';
 import { type LimiterItem, newLimiterItem, shardsOf } from '../../../../shared/admission/item/limiter-item.ts';
 import type { Limits } from '../../../../shared/admission/item/limits.ts';
 import type { PresentedKey } from '../../../../shared/admission/item/secret.ts';
@@ -130,6 +130,29 @@ describe('growth', () => {
     const keys = makeCaller(database.limiters, () => START);
     expect(await Promise.all([growOrganization(keys, organization), growOrganization(keys, organization, 1)])).toEqual([false, true]);
     expect(await countShards(organization)).toBe(2);
+  });
+
+  test('is looked for by an environment that needs none the more rarely, the more shards there are', async () => {
+    const { organization } = await setUp({ concurrency: 1_000 });
+    const inFlight = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [newRequestId(START + i), {}])) as LimiterItem['fl'];
+    for (const [shards, surveys] of [
+      [2, 8],
+      [16, 1],
+    ] as const) {
+      await splitInto(organization, shards, START);
+      let nowMs = START;
+      const caller = makeCaller(database.limiters, () => nowMs);
+      const own = (await database.limiters.get(organization)) as LimiterItem;
+      caller.cache.set(organization, own, START);
+      let found = 0;
+      for (; nowMs < START + 4_000; nowMs += 100) {
+        const growth = growIfBusy(caller, organization, { ...own, fl: inFlight });
+        if (growth) found++;
+        await growth;
+      }
+      expect(found).toBe(surveys);
+      expect(await countShards(organization)).toBe(shards);
+    }
   });
 
   test('never waits for a request to end: a shard that is full before its split can be split', () => {
