@@ -3,13 +3,15 @@ import type { BrowserContext, Page } from 'playwright-core';
 import type { ConsolePage } from '../../support/browser/console-page.ts';
 import { openConsole, type TestConsole } from '../../support/browser/console-session.ts';
 import type { Control, SignedIn } from '../../support/clients/control.ts';
-import { startTestRun } from '../../support/clients/local-run.ts';
 import { totpOf } from '../../support/clients/totp.ts';
-import { startDns } from '../../support/emulators/dns-server.ts';
-import { type OpenIdProvider, startOpenIdProvider } from '../../support/emulators/openid-provider.ts';
+import type { OpenIdProvider } from '../../support/emulators/openid-provider.ts';
+import { singleSignOn } from './run.ts';
 
-const zone: Record<string, string[]> = {};
-let dns: Awaited<ReturnType<typeof startDns>>;
+// A domain belongs to one organization, and the other parts of the suite have theirs.
+const DOMAIN = 'staff.example';
+const at = (name: string): string => `${name}@${DOMAIN}`;
+
+let zone: Map<string, string[]>;
 let openId: OpenIdProvider;
 let ui: TestConsole;
 let control: Control;
@@ -20,15 +22,14 @@ let provider: string;
 let organization: string;
 
 beforeAll(async () => {
-  dns = await startDns((name) => zone[name]);
-  process.env.SLUICE_DNS_SERVERS = dns.server;
-  ui = await openConsole(startTestRun());
-  delete process.env.SLUICE_DNS_SERVERS;
+  const started = await singleSignOn.start();
+  ({ zone, openId } = started);
+  // The suite closes its run.
+  ui = await openConsole(Promise.resolve({ ...started.walk.run, close: async () => null }));
   ({ control } = ui);
   url = ui.run.control_url as string;
-  openId = await startOpenIdProvider(`${url}/v1/auth/sso/callback`);
   ({ id: organization } = await control.createOrganization());
-  owner = await control.createUser({ role: 'owner', organization });
+  owner = await control.createUser({ role: 'owner', organization, email: at('owner') });
   secret = await control.setUpSecondFactor(owner);
   const { issuer, client } = openId;
   const body = {
@@ -36,7 +37,7 @@ beforeAll(async () => {
     issuer,
     client_id: client.id,
     client_secret: client.secret,
-    domains: ['example.com'],
+    domains: [DOMAIN],
     scopes: ['openid', 'email', 'groups'],
     role_claim: 'groups',
     role_mapping: [
@@ -48,13 +49,10 @@ beforeAll(async () => {
   };
   const created = await control.done('POST', '/v1/identity-providers', { token: owner.token, body });
   provider = created.id;
-  zone[created.domains[0].record.name] = [created.domains[0].record.value];
-  await control.done('POST', `/v1/identity-providers/${provider}/domains/example.com/verify`, { token: owner.token });
+  zone.set(created.domains[0].record.name, [created.domains[0].record.value]);
+  await control.done('POST', `/v1/identity-providers/${provider}/domains/${DOMAIN}/verify`, { token: owner.token });
 });
-afterAll(async () => {
-  await ui.close();
-  await Promise.all([dns.close(), openId.close()]);
-});
+afterAll(() => ui.close());
 
 const signedOut = async (path: string, use: (opened: ConsolePage) => Promise<void>): Promise<void> => {
   const opened = await ui.openSignedOut(path);
@@ -90,11 +88,11 @@ const signInAtProvider = async (page: Page, account: string): Promise<void> => {
 describe('single sign-on in a browser', () => {
   test('leads to the screen at which it was begun, with the role of the groups', () =>
     signedOut('/account?from=mail', async ({ page, context }) => {
-      openId.groups.set('fay@example.com', ['finance']);
+      openId.groups.set(at('fay'), ['finance']);
       const requested: string[] = [];
       page.on('request', (request) => requested.push(request.url()));
-      await begin(page, 'fay@example.com');
-      await signInAtProvider(page, 'fay@example.com');
+      await begin(page, at('fay'));
+      await signInAtProvider(page, at('fay'));
       await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
       expect(page.url()).toBe(`${url}/console/account?from=mail`);
       const [cookie] = await sessionCookies(context);
@@ -105,14 +103,14 @@ describe('single sign-on in a browser', () => {
       await page.reload();
       await page.getByText('billing').first().waitFor();
       const { data } = await control.done('GET', '/v1/users', { token: owner.token });
-      expect(data).toContainEqual(expect.objectContaining({ email: 'fay@example.com', role: 'billing' }));
+      expect(data).toContainEqual(expect.objectContaining({ email: at('fay'), role: 'billing' }));
     }));
 
   test('goes on in the tab of an ended session with what was typed, after a login in a new tab', () =>
     signedOut('/account', async ({ page, context }) => {
-      openId.groups.set('eve@example.com', ['finance']);
-      await begin(page, 'eve@example.com');
-      await signInAtProvider(page, 'eve@example.com');
+      openId.groups.set(at('eve'), ['finance']);
+      await begin(page, at('eve'));
+      await signInAtProvider(page, at('eve'));
       await page.getByRole('button', { name: 'Change name' }).click();
       await page.getByRole('textbox', { name: 'Name' }).fill('Half typed');
       // As another tab of an earlier release would, which tells no other tab.
@@ -124,7 +122,7 @@ describe('single sign-on in a browser', () => {
       await page.getByRole('button', { name: 'Save name' }).click();
       const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
       await dialog.getByRole('button', { name: 'Sign in with your company' }).click();
-      expect(await dialog.getByLabel('E-mail').inputValue()).toBe('eve@example.com');
+      expect(await dialog.getByLabel('E-mail').inputValue()).toBe(at('eve'));
       const [tab] = await Promise.all([
         context.waitForEvent('page'),
         dialog.getByRole('button', { name: 'Go to your company’s login' }).click(),
@@ -145,10 +143,10 @@ describe('single sign-on in a browser', () => {
 
   test('is the proof of who they are for a change of rights, and the form stays as it was', () =>
     signedOut('/service-accounts?dialog=create', async ({ page, context }) => {
-      openId.groups.set('dora@example.com', ['directors']);
+      openId.groups.set(at('dora'), ['directors']);
       await control.done('PATCH', `/v1/organizations/${organization}`, { token: owner.token, body: { fresh_login_minutes: 5 } });
-      await begin(page, 'dora@example.com');
-      await signInAtProvider(page, 'dora@example.com');
+      await begin(page, at('dora'));
+      await signInAtProvider(page, at('dora'));
       await page.getByLabel('Name').fill('nightly');
       await page.getByLabel('usage:read').check();
       await ui.run.controlFunctions('clock', { offset_seconds: 360 });
@@ -168,8 +166,8 @@ describe('single sign-on in a browser', () => {
 
   test('refuses a person without a group, in words, and leaves nobody signed in', () =>
     signedOut('/', async ({ page, context }) => {
-      await begin(page, 'nobody@example.com');
-      await signInAtProvider(page, 'nobody@example.com');
+      await begin(page, at('nobody'));
+      await signInAtProvider(page, at('nobody'));
       await page.getByText('Request id:').waitFor();
       expect(await sessionCookies(context)).toEqual([]);
     }));
@@ -205,7 +203,7 @@ describe('single sign-on in a browser', () => {
         .getByRole('cell')
         .getByRole('button', { name: /^_sluice|^sluice-domain/ })
         .allTextContents();
-      zone[name] = [value];
+      zone.set(name, [value]);
       await page.getByRole('button', { name: 'Check now' }).click();
       await page.getByText('verified', { exact: true }).waitFor();
       const [tab] = await Promise.all([context.waitForEvent('page'), page.getByRole('button', { name: 'Test login' }).click()]);
@@ -217,7 +215,7 @@ describe('single sign-on in a browser', () => {
 
   test('is the only way if an owner refuses passwords, but for the break-glass owner with a second factor', () =>
     signedOut(`/identity-providers/${provider}`, async ({ page }) => {
-      const member = await control.createUser({ role: 'member', organization });
+      const member = await control.createUser({ role: 'member', organization, email: at('member') });
       const body = { email: 'partner@elsewhere.example', role: 'member', temporary_password: 'Temporary-Password-1' };
       await control.done('POST', '/v1/users', { token: owner.token, body });
       const signInAsOwner = async (): Promise<void> => {
