@@ -7,11 +7,12 @@ import type { Wall } from './throughput.ts';
 export const START = 29_000_000 * MINUTE_MS;
 const DOLLAR = 1_000_000_000n;
 const PLENTY_OF_TOKENS = 10_000_000_000;
-const SEED = 20_261_127;
+/** Each puts the ids in other partitions. They are tried in their order, until one is not served. */
+export const SEEDS = [20_261_127, 1, 2, 3, 4] as const;
 
 /** Short answers, such as of embeddings or of a small model: the hardest for the tables at a given rate. */
 export const SHORT_ANSWERS = {
-  seed: SEED,
+  seed: SEEDS[0],
   startMs: START,
   answerMs: 150,
   request: { tokens: 500, holdNanos: DOLLAR / 1_000n, usedTokens: 300, costNanos: (6n * DOLLAR) / 10_000n },
@@ -37,7 +38,7 @@ const GROWN = { ...LIMITED, organizationShards: 256 };
 const WARM = { keys: { writes: 30_000, reads: 40_000 }, usage: { writes: 15_000, reads: 12_000 } };
 const AT_QUOTA = { keys: { writes: 40_000, reads: 40_000 }, usage: { writes: 15_000, reads: 12_000 } };
 const RAISED = {
-  warm: { keys: { writes: 70_000, reads: 40_000 }, usage: { writes: 15_000, reads: 12_000 } },
+  warm: { keys: { writes: 90_000, reads: 40_000 }, usage: { writes: 15_000, reads: 12_000 } },
   quota: { writes: 100_000, reads: 100_000 },
 };
 
@@ -47,7 +48,7 @@ interface Ceiling {
   /** The writes a second that the tables serve at once. */
   tables: string;
   load: SimulatedLoad;
-  /** All requests are admitted, and at most one in a hundred is throttled. */
+  /** All requests are admitted, and at most one in a hundred is throttled, with each of the seeds. */
   holds: boolean;
 }
 
@@ -71,19 +72,19 @@ export const CEILINGS: readonly Ceiling[] = [
   ceiling('one key with the highest limits of one item', WARMED, false, { ...ONE_ITEM, warm: WARM }),
   ceiling('one key', NEW, false, ONE_KEY),
   ceiling('one key', WARMED, false, { ...ONE_KEY, warm: WARM }),
-  ceiling('one key', '`keys` 30,000, `usage` 40,000', true, { ...ONE_KEY, warm: { ...WARM, usage: AT_QUOTA.keys } }),
+  ceiling('one key', '`keys` 30,000, `usage` 40,000', false, { ...ONE_KEY, warm: { ...WARM, usage: AT_QUOTA.keys } }),
   ceiling('ten keys', NEW, false, TEN_KEYS),
   ceiling('ten keys', WARMED, true, { ...TEN_KEYS, warm: WARM }),
   ceiling(WITH_LIMITS, NEW, false, { ...TEN_KEYS, ...GROWN }),
   ceiling(WITH_LIMITS, '`keys` 40,000 (the quota), `usage` 15,000', false, { ...TEN_KEYS, ...GROWN, warm: AT_QUOTA }),
-  ceiling(WITH_LIMITS, '`keys` 70,000, `usage` 15,000', true, { ...TEN_KEYS, ...GROWN, ...RAISED, ...AS_LAMBDA_SCALES }),
-  ceiling('the same, never used before', '`keys` 70,000, `usage` 15,000', true, {
+  ceiling(WITH_LIMITS, '`keys` 90,000, `usage` 15,000', true, { ...TEN_KEYS, ...GROWN, ...RAISED, ...AS_LAMBDA_SCALES }),
+  ceiling('the same, never used before', '`keys` 90,000, `usage` 15,000', true, {
     ...TEN_KEYS,
     ...LIMITED,
     ...RAISED,
     ...AS_LAMBDA_SCALES,
   }),
-  ceiling('the same, never used before, all within a second', '`keys` 70,000, `usage` 15,000', false, {
+  ceiling('the same, never used before, all within a second', '`keys` 90,000, `usage` 15,000', false, {
     ...TEN_KEYS,
     ...LIMITED,
     ...RAISED,
@@ -106,6 +107,10 @@ const shownWall = ({ firstWall, rejected }: SimulatedResult): string => {
 
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(2)}%`;
 
+// The seed with the most throttles.
+const worstOf = (results: readonly SimulatedResult[]): SimulatedResult =>
+  results.reduce((worst, result) => (result.throttled / result.offered > worst.throttled / worst.offered ? result : worst));
+
 const rowOf = ({ name, tables }: Ceiling, result: SimulatedResult): string[] => [
   name,
   tables,
@@ -119,6 +124,6 @@ const rowOf = ({ name, tables }: Ceiling, result: SimulatedResult): string[] => 
 const HEAD = ['Who sends', 'Tables serve (writes a second)', 'Requests', 'Admitted', 'Throttled', 'Late', 'First wall'];
 const ALIGNMENTS: readonly Alignment[] = ['left', 'left', 'right', 'right', 'right', 'right', 'left'];
 
-/** The table of docs/capacity.md. */
-export const ceilingsTable = (results: readonly SimulatedResult[]): string =>
-  toTable([HEAD, ...results.map((result, i) => rowOf(CEILINGS[i] as Ceiling, result))], ALIGNMENTS);
+/** The table of docs/capacity.md. @param results those of each configuration, in their order */
+export const ceilingsTable = (results: readonly (readonly SimulatedResult[])[]): string =>
+  toTable([HEAD, ...results.map((ofSeeds, i) => rowOf(CEILINGS[i] as Ceiling, worstOf(ofSeeds)))], ALIGNMENTS);
