@@ -6,9 +6,11 @@ import { createClocks, SupportPromise } from '../../../shared/tickets/clocks.ts'
 import { type Ticket, TicketStatus } from '../../../shared/tickets/ticket.ts';
 import { createTicketStore, MAX_READ, type TicketList, type TicketStore } from '../../../shared/tickets/ticket-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { sized } from '../../support/sized.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
-const TICKETS = 3_000;
+// More than are read for a page.
+const TICKETS = sized(1_500, 3_000);
 // A ticket has three rows.
 const STORED_AT_ONCE = Math.floor(MAX_WRITES / 3);
 const clocks = createClocks(SupportPromise.parse({}));
