@@ -9,7 +9,7 @@ import { CEILINGS, ceilingsTable, SEEDS, SHORT_ANSWERS, START } from '../../../s
 import type { SimulatedLoad } from '../../../support/simulation/load.ts';
 import { type SimulatedResult, simulateLoad } from '../../../support/simulation/simulate-load.ts';
 import { createThroughput, NEW_TABLE } from '../../../support/simulation/throughput.ts';
-import { isFull } from '../../../support/sized.ts';
+import { isFull, sized } from '../../../support/sized.ts';
 
 const DOLLAR = 1_000_000_000n;
 const MOST_THROTTLED = 0.01;
@@ -142,7 +142,7 @@ describe('the simulation', () => {
   test('names the wall of a limiter in one item, which is written twice for each request', async () => {
     const key = { ...WIDE, tokens_per_minute: 100_000, concurrency: 4_000 };
     const request = { ...SHORT_ANSWERS.request, tokens: 0, usedTokens: 0 };
-    const sent = load({ keys: 1, key, request, requestsPerSecond: 1_000, seconds: 1.5 });
+    const sent = load({ keys: 1, key, request, requestsPerSecond: 1_000, seconds: sized(0.5, 1.5) });
     const result = await simulateLoad(sent);
     expect(result.firstWall).toMatchObject({ where: 'keys', wall: 'item writes' });
     expect(exceeded(result, sent)).toEqual([]);
