@@ -9,7 +9,8 @@ const INTRODUCTION = `# Roles (generated)
 Each operation of the control plane requires one permission, and a role is a set of permissions
 ([decision 0092](decisions/0092-roles-are-sets-of-permissions.md)). \`GET /v1/me\` lists your permissions; ask it, rather than the name of your role, before you offer
 someone an action: a later release can add roles and permissions. A test compares this page with \`shared/hosts/permissions.ts\` and with all operations, and
-\`test/security/control-matrix.test.ts\` sends every operation as every role. To write the page again, run \`WRITE_ROLES=1 npx jest test/security/roles\`.
+\`test/security/control-matrix.test.ts\` sends every operation as a role with its permission and as one without it, and as every role in \`npm run test:full\`.
+To write the page again, run \`WRITE_ROLES=1 npx jest test/security/roles\`.
 `;
 
 const SUMMARIES: Readonly<Record<Role, string>> = {
