@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { LEASE_MS } from '../../../../functions/inference/capacity/waiting-store.ts';
 import { startColdDeployments } from '../../../support/fixtures/cold-deployment.ts';
+import { sized } from '../../../support/sized.ts';
 import { answerOf, errorOf, NOBODY, settle } from './hold-fixtures.ts';
 
 let cold: Awaited<ReturnType<typeof startColdDeployments>>;
@@ -74,13 +75,17 @@ describe('the waiting list', () => {
   });
 });
 
-describe('200 callers of ten environments', () => {
+// A quarter of them can wait.
+const CALLERS = sized(80, 200);
+const HELD = CALLERS / 4;
+
+describe(`${CALLERS} callers of ten environments`, () => {
   test('wake the deployment once; those that are held get their own answers, and the rest 503 at once', async () => {
-    const world = await cold.createWorld({ mostHeld: 50, fields: { max_concurrency_per_copy: 8 } });
+    const world = await cold.createWorld({ mostHeld: HELD, fields: { max_concurrency_per_copy: 8 } });
     world.container.answerMs = 1_000;
     const environments = await Promise.all(Array.from({ length: 10 }, () => world.createEnvironment()));
     const statuses: number[] = [];
-    const replies = Array.from({ length: 200 }, async (_, i) => {
+    const replies = Array.from({ length: CALLERS }, async (_, i) => {
       const question = `Question ${i}`;
       // Every other one waits.
       const reply = await environments[i % 10]?.ask(question, i % 2 === 0 ? 280 : undefined);
@@ -89,18 +94,18 @@ describe('200 callers of ten environments', () => {
     });
     await world.clock.rest();
     expect(world.reconciled).toEqual([world.deployment.id]);
-    expect([statuses.length, await world.waiting()]).toEqual([150, { held: 50, running: 0 }]);
+    expect([statuses.length, await world.waiting()]).toEqual([CALLERS - HELD, { held: HELD, running: 0 }]);
     await world.clock.advance(30_000, 1_000);
     await world.bringUp(2);
     const ended = await settle(world, Promise.all(replies));
     const answered = ended.filter(({ reply }) => reply.statusCode === 200);
-    expect(answered).toHaveLength(50);
+    expect(answered).toHaveLength(HELD);
     for (const { question, reply } of answered) expect(answerOf(reply)).toBe(`Answer to ${question}`);
     for (const { reply } of ended) if (reply.statusCode !== 200) expect(errorOf(reply).code).toBe('deployment_waking');
     expect(world.container.mostRunning).toBeLessThanOrEqual(16);
     expect((await world.row()).transitions.filter(({ state }) => state === 'waking')).toHaveLength(1);
     expect(await world.waiting()).toEqual(NOBODY);
     const events = (await Promise.all(environments.map((environment) => environment.events()))).flat();
-    expect([events.length, events.filter(({ cost_nanos }) => cost_nanos > 0n).length]).toEqual([200, 50]);
+    expect([events.length, events.filter(({ cost_nanos }) => cost_nanos > 0n).length]).toEqual([CALLERS, HELD]);
   });
 });
