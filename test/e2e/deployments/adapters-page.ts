@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import type { RecordedRequest } from '../../../infra/local/model-server/replies/recorded-requests.ts';
 import { costNanos } from '../../../shared/prices/price.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Control, controlOf } from '../../support/clients/control.ts';
-import { startWalk, type Walk } from '../../support/clients/walk-through.ts';
 import { eventually } from '../../support/eventually.ts';
 import { adapterFiles } from '../../support/fixtures/adapters/adapter-files.ts';
 import { deploymentsOf } from '../../support/fixtures/deployments.ts';
+import { type DeploymentsWalk, deploymentsWalk } from './walk.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/adapters.md');
 const USER = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
@@ -26,25 +26,12 @@ const SURCHARGE = { version: '', effective_at: 0, prompt_nanos: 10_000_000_000, 
 
 const TIMEOUT_MS = 240 * SECOND_MS;
 
-let walk: Walk;
+let walk: DeploymentsWalk;
 let control: Control;
 let s3: S3Client;
-beforeAll(async () => {
-  walk = await startWalk('--queue-delay-ms', '500', '--batch-window-ms', '1000', '--schedule-ms', '4000');
-  const { run } = walk;
-  await fetch(`${run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ times: TIMES }) });
-  control = controlOf(run);
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  s3 = new S3Client({ region: 'us-east-1', endpoint: run.s3_endpoint, forcePathStyle: true, credentials });
-});
-afterAll(async () => {
-  s3.destroy();
-  await walk.close();
-});
 
 const upload = (key: string, Body: Buffer | string) => s3.send(new PutObjectCommand({ Bucket: walk.run.buckets.Weights, Key: key, Body }));
 const written = (file: string) => JSON.parse(readFileSync(path.join(walk.folder, '.sluice/walk', file), 'utf8'));
-const setClock = (offset_seconds: number): Promise<void> => walk.run.controlFunctions('clock', { offset_seconds });
 
 interface Tenant {
   id: string;
@@ -112,9 +99,13 @@ const answers = ({ ask }: Pick<TenantClient, 'ask'>, model: string): Promise<boo
     () => true,
     () => false,
   );
+interface OnAws {
+  inference_components: { name: string }[];
+  endpoints: unknown[];
+}
+const onAws = async (): Promise<OnAws> => (await (await fetch(`${walk.run.sagemaker_url}/control/deployments`)).json()) as OnAws;
 const componentsOf = async (id: string): Promise<string[]> => {
-  const reply = await fetch(`${walk.run.sagemaker_url}/control/deployments`);
-  const { inference_components } = (await reply.json()) as { inference_components: { name: string }[] };
+  const { inference_components } = await onAws();
   return inference_components.map(({ name }) => name).filter((name) => name.includes(id.slice('dep_'.length)));
 };
 const componentOf = async ({ id }: Tenant, adapter: string): Promise<string> =>
@@ -191,22 +182,14 @@ const expectCharge = (): void => {
   expect(BigInt(Math.round(Number(cost.total) * 1e9))).toBe(costNanos(SURCHARGE, { promptTokens, completionTokens }));
 };
 
-// The clock of the functions takes the place of the waits for sleep and for the proof of the deletion.
-const createSkips = () => {
-  let clock = 0;
-  const skip = async (seconds: number): Promise<void> => {
-    clock += seconds;
-    await setClock(clock);
-  };
+const isEmpty = async (): Promise<boolean> => {
   const { database, tables } = walk.run;
-  const isEmpty = async (): Promise<boolean> => {
-    const row = await deploymentsOf({ database, tables }).find(written('deployment.json').id);
-    return row?.adapters?.[0]?.empty_since !== undefined;
-  };
-  return {
-    sleep: () => skip(IDLE_SECONDS),
-    prove: () => eventually(isEmpty, 'nothing is left of the adapter', TIMEOUT_MS).then(() => skip(PROOF_SECONDS)),
-  };
+  const row = await deploymentsOf({ database, tables }).find(written('deployment.json').id);
+  return row?.adapters?.[0]?.empty_since !== undefined;
+};
+const skipProof = async (): Promise<void> => {
+  await eventually(isEmpty, 'nothing is left of the adapter', TIMEOUT_MS);
+  await walk.skip(PROOF_SECONDS);
 };
 
 // Into the row of the adapter, before the deployment sleeps.
@@ -216,38 +199,50 @@ const waitForSurcharge = async (): Promise<void> => {
   await eventually(isPriced, 'the surcharge is in the row of the adapter');
 };
 
-test(
-  'the commands in docs/adapters.md print what they show; names reach only their own container',
-  async () => {
-    const skips = createSkips();
-    let step = 0;
-    let theirs: Tenant | undefined;
-    let ownerToken = '';
-    let proven: Promise<void> | undefined;
-    const act = async (): Promise<void> => {
-      step++;
-      if (step === STEPS.priced) {
-        theirs = await newTenant();
-        ownerToken = (await control.createUser({ role: 'owner', organization: written('organization.json').id })).token;
-      }
-      if (step === STEPS.surcharge) {
-        await waitForSurcharge();
-        await skips.sleep();
-      }
-      if (step !== STEPS.woken) return;
-      expectCharge();
-      await actAsOthers(theirs as Tenant, ownerToken);
-      proven = skips.prove();
-      // If a step fails, nobody waits for it.
-      proven.catch(() => undefined);
-    };
-    expect(await walk.follow(DOCUMENT, {}, act)).toBe(STEPS.all);
-    await proven;
+describe('the page about adapters', () => {
+  beforeAll(async () => {
+    walk = await deploymentsWalk.start();
+    await walk.setTimes(TIMES);
+    control = controlOf(walk.run);
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+    s3 = new S3Client({ region: 'us-east-1', endpoint: walk.run.s3_endpoint, forcePathStyle: true, credentials });
+  });
+  afterAll(() => s3.destroy());
 
-    const { id, token } = theirs as unknown as Tenant;
-    await control.done('DELETE', `/v1/deployments/${id}`, { token });
-    for (const each of [written('deployment.json').id, id])
-      await eventually(async () => (await componentsOf(each)).length === 0, 'nothing of a deployment is left');
-  },
-  TIMEOUT_MS,
-);
+  test(
+    'the commands in docs/adapters.md print what they show; names reach only their own container',
+    async () => {
+      let step = 0;
+      let theirs: Tenant | undefined;
+      let ownerToken = '';
+      let proven: Promise<void> | undefined;
+      const act = async (): Promise<void> => {
+        step++;
+        if (step === STEPS.priced) {
+          theirs = await newTenant();
+          ownerToken = (await control.createUser({ role: 'owner', organization: written('organization.json').id })).token;
+        }
+        if (step === STEPS.surcharge) {
+          await waitForSurcharge();
+          await walk.skip(IDLE_SECONDS);
+        }
+        if (step !== STEPS.woken) return;
+        expectCharge();
+        await actAsOthers(theirs as Tenant, ownerToken);
+        proven = skipProof();
+        // If a step fails, nobody waits for it.
+        proven.catch(() => undefined);
+      };
+      expect(await walk.follow(DOCUMENT, {}, act)).toBe(STEPS.all);
+      await proven;
+
+      const { id, token } = theirs as unknown as Tenant;
+      await control.done('DELETE', `/v1/deployments/${id}`, { token });
+      for (const each of [written('deployment.json').id, id])
+        await eventually(async () => (await componentsOf(each)).length === 0, 'nothing of a deployment is left');
+      // The next page says how many instances are left of the quota.
+      await eventually(async () => (await onAws()).endpoints.length === 0, 'no endpoint is left');
+    },
+    TIMEOUT_MS,
+  );
+});
