@@ -1,5 +1,6 @@
 import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
+import { sized } from '../../../support/sized.ts';
 import type { Arrival } from './lived-month.ts';
 
 export interface Range {
@@ -47,12 +48,15 @@ export const officeHours = (range: Range, seed: number): Arrival[] => {
     );
 };
 
-/** Every day, requests every three to four hours from 2 to 21 UTC, and one that is answered over midnight. */
+// A request to a deployment that sleeps causes about twenty passes.
+const HOURS_BETWEEN = sized(7, 3);
+
+/** Every day, requests with hours between them from 2 to 21 UTC, and one that is answered over midnight. */
 export const roundTheDay = (range: Range, seed: number): Arrival[] => {
   const random = seededRandom(seed);
   return midnights(range).flatMap((midnight) => {
     const times: number[] = [];
-    for (let ms = 2 * HOUR_MS + 17_345; ms < 21 * HOUR_MS; ms += 3 * HOUR_MS + Math.floor(random() * HOUR_MS)) times.push(ms);
+    for (let ms = 2 * HOUR_MS + 17_345; ms < 21 * HOUR_MS; ms += HOURS_BETWEEN * HOUR_MS + Math.floor(random() * HOUR_MS)) times.push(ms);
     times.push(DAY_MS - 2 * SECOND_MS - 321);
     return times.map((ms) => arrivalAt(midnight + ms, random));
   });
