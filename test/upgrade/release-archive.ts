@@ -59,13 +59,20 @@ export const versionOf = (file: string): string => read(file).version;
 
 /**
  * Unpacks a release for `npm start -- --second-release`.
- * @param change the text of each script before it is written, to try what a release with other code would do
+ * @param of a function, to try what a release with other code would do
+ * @param change the text of each of its scripts before it is written
  */
-export const unpackRelease = (file: string, folder: string, change = (script: string): string => script): void => {
+export const unpackRelease = (
+  file: string,
+  folder: string,
+  { of, change }: { of?: string; change?: (script: string) => string } = {},
+): void => {
   const { folders, ...release } = read(file);
+  const changed = release.functions.find(({ shortName }) => shortName === of)?.folder;
   for (const [name, scripts] of Object.entries(folders)) {
     mkdirSync(path.join(folder, name), { recursive: true });
-    for (const [script, text] of Object.entries(scripts)) writeFileSync(path.join(folder, name, script), change(text));
+    const written = name === changed && change ? change : (script: string): string => script;
+    for (const [script, text] of Object.entries(scripts)) writeFileSync(path.join(folder, name, script), written(text));
   }
   writeFileSync(path.join(folder, RELEASE_FILE), JSON.stringify(release));
 };

@@ -37,13 +37,10 @@ const DIFFERENCES: readonly (readonly [path: string, fault: string])[] = [
 
 const GRANTED = 1_000_000_000n;
 
-/**
- * A local run of this version with the last release's functions beside its own, over one state.
- * @param change the text of each of the last release's scripts, to try what a release with other code would do
- */
-export const startUpgradeRun = async (change?: (script: string) => string) => {
+/** A local run of this version with the last release's functions beside its own, over one state. */
+export const startUpgradeRun = async () => {
   const folder = temporaryFolder();
-  unpackRelease(LAST_RELEASE, folder.path, change);
+  unpackRelease(LAST_RELEASE, folder.path);
   const run = await startTestRun('--second-release', folder.path, '--batch-window-ms', '100');
   for (const [path, fault] of DIFFERENCES) run.expectFault(path, fault);
   /** Sets the share of the invocations that the last release gets. */
@@ -51,9 +48,27 @@ export const startUpgradeRun = async (change?: (script: string) => string) => {
     const response = await fetch(`${run.lambda_endpoint}/releases`, { method: 'PUT', body: JSON.stringify({ other_share }) });
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
   };
+  const processesOf = async (shortName: string): Promise<number[]> => (await run.facts()).pids.functions[`${shortName}:other`] ?? [];
+  // New processes load the scripts anew.
+  const replaceScripts = async (of: string, change?: (script: string) => string): Promise<void> => {
+    await setShare(0);
+    unpackRelease(LAST_RELEASE, folder.path, change && { of, change });
+    const old = await processesOf(of);
+    for (const pid of old) process.kill(pid, 'SIGKILL');
+    const haveEnded = async (): Promise<boolean> => (await processesOf(of)).every((pid) => !old.includes(pid));
+    await eventually(haveEnded, `the processes of the last release's ${of} have ended`);
+  };
   return {
     ...run,
     setShare,
+    /**
+     * Until it is disposed, a function of the last release has other code.
+     * @param change the text of each of its scripts
+     */
+    changeRelease: async (shortName: string, change: (script: string) => string): Promise<AsyncDisposable> => {
+      await replaceScripts(shortName, change);
+      return { [Symbol.asyncDispose]: () => replaceScripts(shortName) };
+    },
     /** How many invocations of each function this version and the last release got. */
     invocations: async (): Promise<Record<string, { own: number; other: number }>> => {
       const response = await fetch(`${run.lambda_endpoint}/releases`);
