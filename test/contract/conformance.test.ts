@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { chatRequest } from '../../functions/inference/chat/request.ts';
+import { runProgram } from '../support/run-program.ts';
+import { conformance } from './conformance/main.ts';
 import { run } from './conformance/run-program.ts';
 import { accepted } from './conformance/values.ts';
 
@@ -38,9 +40,9 @@ test.each([
   [['--model', 'mine'], '--container'],
   [['--verbose'], '--verbose'],
 ])('npm run conformance rejects %j with one line that names the flag', async (parameters, flag) => {
-  const { code, errors } = await run(...parameters);
-  expect(errors).toContain(flag);
-  expect(errors.trim().split('\n').length).toBe(1);
+  const { code, stderr } = await runProgram(conformance, parameters, process.env);
+  expect(stderr).toContain(flag);
+  expect(stderr.trim().split('\n').length).toBe(1);
   expect(code).toBe(1);
 });
 

@@ -9,8 +9,8 @@ import { type Findings, hasFailed, toTerminal } from './report.ts';
 
 const FAILED = 2;
 
-const main = async (): Promise<number> => {
-  const flags = readFlags(process.argv.slice(2));
+const main = async (parameters: readonly string[]): Promise<number> => {
+  const flags = readFlags(parameters);
   if (flags.help) {
     console.log(USAGE);
     return 0;
@@ -51,10 +51,15 @@ const progress = (text: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 };
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  progress('');
-  console.error(error instanceof ContainerGone || error instanceof UsageError ? error.message : error);
-  process.exitCode = 1;
-}
+/** Runs a command line. @returns the exit code */
+export const conformance = async (parameters: readonly string[]): Promise<number> => {
+  try {
+    return await main(parameters);
+  } catch (error) {
+    progress('');
+    console.error(error instanceof ContainerGone || error instanceof UsageError ? error.message : error);
+    return 1;
+  }
+};
+
+if (import.meta.main) process.exitCode = await conformance(process.argv.slice(2));

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { runProgram } from '../../support/run-program.ts';
 import { type Container, createAsk } from './ask.ts';
 import { repeats } from './checks/sampling.ts';
 import { type Answer, say, startFakeContainer } from './fake-container.ts';
+import { conformance } from './main.ts';
 import { measure, type Row, rows, treatmentOf } from './measure.ts';
 import { OWN_MODELS, startOwnContainer } from './own-container.ts';
 import { ContainerGone } from './post.ts';
-import { run } from './run-program.ts';
 import { textOf } from './verdict.ts';
 
 let server: Awaited<ReturnType<typeof startFakeContainer>> | undefined;
@@ -13,6 +14,8 @@ afterEach(async () => {
   await server?.close();
   server = undefined;
 });
+
+const run = (...parameters: string[]) => runProgram(conformance, parameters, process.env);
 
 const serve = async (answer: Answer): Promise<string> => {
   server = await startFakeContainer(answer);
@@ -122,14 +125,14 @@ describe('a broken container', () => {
     const url = await serve(() => {});
     await server?.close();
     server = undefined;
-    const { code, errors } = await run('--container', url);
-    expect(errors).toBe(`${url}: there is no container (ECONNREFUSED)\n`);
+    const { code, stderr } = await run('--container', url);
+    expect(stderr).toBe(`${url}: there is no container (ECONNREFUSED)\n`);
     expect(code).toBe(1);
   });
 
   test('causes exit code 2 if a field fails', async () => {
-    const { code, output } = await run('--container', await serve((response) => say(response, 30)), '--path', '/any');
-    expect(output).toMatch(/^max_tokens +fails: 30 tokens/m);
+    const { code, stdout } = await run('--container', await serve((response) => say(response, 30)), '--path', '/any');
+    expect(stdout).toMatch(/^max_tokens +fails: 30 tokens/m);
     expect(code).toBe(2);
   });
 });
