@@ -14,6 +14,6 @@ export const SLOW_SUITES = [
   'test/e2e/fairness/fairness.test.ts',
   'test/e2e/scripted/scripted.test.ts',
   'test/e2e/published-models/published-models.test.ts',
-  'test/security/canaries/canaries.test.ts',
+  'test/security/content-canaries.test.ts',
   'test/e2e/single-sign-on/single-sign-on.test.ts',
 ];
