@@ -21,12 +21,15 @@ test('the hourly look has the first month of an organization closed, and its end
 
   const event = JSON.stringify({ source: 'aws.events', 'detail-type': 'Scheduled Event', detail: {} });
   const reply = await fetch(`${run.lambda_endpoint}/2015-03-31/functions/billing/invocations`, { method: 'POST', body: event });
-  expect(reply.headers.get('x-amz-function-error')).toBeNull();
-  const closed = () =>
-    readFileSync(path.join(run.state, 'logs', 'billing.log'), 'utf8')
+  expect([reply.headers.get('x-amz-function-error'), await reply.text()]).toEqual([null, expect.any(String)]);
+  // The last line can still be written, and a message that is delivered twice can say it twice.
+  const closed = () => {
+    const lines = readFileSync(path.join(run.state, 'logs', 'billing.log'), 'utf8')
       .split('\n')
-      .filter((line) => line.includes('"month_closed"') && line.includes(id))
-      .map((line) => (JSON.parse(line) as { month: string }).month);
+      .slice(0, -1);
+    const ofOrganization = lines.filter((line) => line.includes('"month_closed"') && line.includes(id));
+    return [...new Set(ofOrganization.map((line) => (JSON.parse(line) as { month: string }).month))];
+  };
   await eventually(async () => closed().length >= months.length, 'both months are closed');
   expect(closed()).toEqual(months);
 });
