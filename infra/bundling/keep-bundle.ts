@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
@@ -8,8 +8,47 @@ import path from 'node:path';
  */
 export const KEPT_BUNDLES = 'SLUICE_KEPT_BUNDLES';
 
+const POLL_MS = 20;
+// Many times as long as a bundle takes. After it, each synthesis makes its own.
+const MAX_WAIT_MS = 120_000;
+
+// CDK bundles without promises.
+const waitMs = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+const readOwner = (lock: string): number => {
+  try {
+    return Number(readFileSync(lock, 'utf8'));
+  } catch {
+    return 0;
+  }
+};
+
+// A process of another user exists, though it can’t be signalled.
+const hasEnded = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+};
+
+// False if another synthesis is making the bundle, or has just made it.
+const takeLock = (lock: string): boolean => {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const owner = readOwner(lock);
+  // A process that was killed left its lock. An empty lock is being written.
+  if (owner > 0 && hasEnded(owner)) rmSync(lock, { force: true });
+  return false;
+};
+
 /**
- * Makes a bundle in a folder, or copies the one that an earlier synthesis of the same sources made.
+ * Makes a bundle in a folder, or copies the one that another synthesis of the same sources made, or is making.
  * @param wanted what the bundle depends on besides its sources
  * @param make makes it in the folder
  */
@@ -20,10 +59,22 @@ export const keepBundle = (wanted: object, folder: string, make: () => void): vo
     return;
   }
   const kept = path.join(keptIn, createHash('sha256').update(JSON.stringify(wanted)).digest('hex').slice(0, 32));
-  if (existsSync(kept)) {
-    cpSync(kept, folder, { recursive: true });
-    return;
+  const lock = `${kept}.lock`;
+  let isOwner = false;
+  for (let waitedMs = 0; !existsSync(kept) && waitedMs < MAX_WAIT_MS; waitedMs += POLL_MS) {
+    isOwner = takeLock(lock);
+    if (isOwner) break;
+    waitMs(POLL_MS);
   }
+  try {
+    if (existsSync(kept)) cpSync(kept, folder, { recursive: true });
+    else makeAndKeep(kept, folder, make);
+  } finally {
+    if (isOwner) rmSync(lock, { force: true });
+  }
+};
+
+const makeAndKeep = (kept: string, folder: string, make: () => void): void => {
   make();
   const draft = `${kept}.${process.pid}`;
   cpSync(folder, draft, { recursive: true });
