@@ -5,6 +5,7 @@ import { transact } from '../../../shared/database/transaction.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { Crash, unreliable } from '../../support/faults/unreliable-database.ts';
+import { sized } from '../../support/sized.ts';
 import { createNotificationsWorld, type NotificationsWorld } from './notifications-world.ts';
 
 let database: TestDatabase;
@@ -23,6 +24,9 @@ afterEach(async () => {
   jest.restoreAllMocks();
   await world.close();
 });
+
+// Between two events of a day.
+const HOURS_APART = sized(12, 6);
 
 const idsReceived = (): string[] => world.received.map(({ id }) => id);
 
@@ -88,10 +92,10 @@ describe('a receiver that is down', () => {
     const webhook = await world.createWebhook();
     const sent: string[] = [];
     world.answers(500);
-    for (let hour = 0; hour < 24; hour += 6) {
+    for (let hour = 0; hour < 24; hour += HOURS_APART) {
       sent.push((await world.emit()).id, (await world.emit()).id);
       // Each event has two messages, as a stream or a standard queue can cause.
-      await world.run(6 * HOUR_MS, 2);
+      await world.run(HOURS_APART * HOUR_MS, 2);
     }
     const bodies = new Map(world.received.map(({ id, body }) => [id, body]));
     expect(new Set(idsReceived())).toEqual(new Set(sent));
