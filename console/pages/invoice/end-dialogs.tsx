@@ -4,7 +4,7 @@ import { TextArea } from '../../design/controls/fields.tsx';
 import { Money } from '../../design/data/values.tsx';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { monthName } from '../invoices/invoice-state.ts';
-import { afterChange, type InvoiceDialogProps } from './dialog-props.ts';
+import { afterChange, changeInvoice, type InvoiceDialogProps } from './dialog-props.ts';
 
 /** Issues a draft. */
 export const IssueDialog = ({ invoice: { id, version, buyer, month, total, currency }, onClose }: InvoiceDialogProps) => (
@@ -38,8 +38,11 @@ export const DeleteDraft = ({ invoice: { id, version, buyer, month, total, curre
 );
 
 /** Makes an issued invoice void. */
-export const VoidDialog = ({ invoice: { id, version, number, buyer, month, total, currency }, onClose }: InvoiceDialogProps) => {
+export const VoidDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
+  const { id, number, buyer, month, total, currency } = invoice;
   const [reason, setReason] = useState('');
+  const makeVoid = (version: number) =>
+    request('POST /v1/billing/invoices/{id}/void', { parameters: { id }, body: { reason: reason.trim() }, version });
   return (
     <Confirm
       title={`Void ${number}`}
@@ -47,9 +50,7 @@ export const VoidDialog = ({ invoice: { id, version, number, buyer, month, total
       typed={number ?? id}
       canConfirm={reason.trim() !== ''}
       onClose={onClose}
-      onConfirm={() =>
-        afterChange(request('POST /v1/billing/invoices/{id}/void', { parameters: { id }, body: { reason: reason.trim() }, version }))
-      }
+      onConfirm={() => afterChange(changeInvoice(invoice, makeVoid))}
     >
       <p>
         {buyer.legal_name} no longer owes <Money amount={total} currency={currency} />, and is notified. The number stays used. The usage of{' '}

@@ -5,17 +5,17 @@ import { Money } from '../../design/data/values.tsx';
 import { dayOf, utcSeconds } from '../../design/format/times.ts';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { creditable } from '../invoices/invoice-state.ts';
-import { afterChange, type InvoiceDialogProps } from './dialog-props.ts';
+import { afterChange, changeInvoice, type InvoiceDialogProps } from './dialog-props.ts';
 
 /** Records that an invoice was paid. */
 export const PaymentDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
-  const { id, version, number, buyer, currency, issued_at } = invoice;
+  const { id, number, buyer, currency, issued_at } = invoice;
   const today = dayOf(Date.now() / 1_000);
   const [day, setDay] = useState(today);
   const [reference, setReference] = useState('');
   // Of today, the API takes the time of now: midnight could be before the issue.
   const paid_at = day === today ? undefined : utcSeconds(day);
-  const pay = () =>
+  const pay = (version: number) =>
     request('POST /v1/billing/invoices/{id}/pay', {
       parameters: { id },
       body: { ...(paid_at !== undefined && { paid_at }), ...(reference.trim() && { reference: reference.trim() }) },
@@ -28,7 +28,7 @@ export const PaymentDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
       look="primary"
       canConfirm={day !== ''}
       onClose={onClose}
-      onConfirm={() => afterChange(pay())}
+      onConfirm={() => afterChange(changeInvoice(invoice, pay))}
     >
       <p>
         {buyer.legal_name} has paid <Money amount={creditable(invoice)} currency={currency} />, and is notified. A payment can't be taken

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { serviceCreditNoteId } from '../../../functions/billing/close/service-credits.ts';
 import { createCreditNoteStore } from '../../../shared/billing/credit-note-store.ts';
 import type { Invoice } from '../../../shared/billing/invoice.ts';
@@ -122,6 +122,14 @@ describe('billing in the console', () => {
     await page.getByText('Enter an amount up to 100.00').waitFor();
     await page.getByLabel('Amount in USD').fill('12.50');
     await page.getByText('gets a credit note of $12.50').waitFor();
+    const read = () => ui.control.done('GET', `/v1/billing/invoices/${first.id}`, { token: admin.token });
+    await eventually(async () => (await read()).files.length > 0, 'the files of the invoice are made');
+    // The page shows it as it was before that.
+    const withoutFiles = async (route: Route): Promise<void> => {
+      const invoice = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...invoice, files: [], version: invoice.version - 1 } });
+    };
+    await page.route(`**/v1/billing/invoices/${first.id}`, withoutFiles, { times: 1 });
     await page.getByRole('dialog').getByRole('button', { name: 'Create credit note' }).dblclick();
     await page.getByRole('heading', { name: 'Credit notes' }).waitFor();
     const { data: notes } = await ui.control.done('GET', `/v1/billing/credit-notes?invoice=${first.id}`, { token: owner.token });
