@@ -12,7 +12,7 @@ const CALLERS = sized(200, 1_000);
 const CREDIT = BigInt(CALLERS) * 1_000_000n;
 const MODEL = 'dear';
 // A request may wait in the queue for an environment longer than the gateway allows.
-const MAX_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 20;
 
 let run: TestRun;
 beforeAll(async () => {

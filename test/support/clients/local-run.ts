@@ -64,8 +64,20 @@ const findShared = async (prefix: string): Promise<{ state: string; child?: Chil
   }
 };
 
+// Counts of an address, an account, and both.
+const LIMITED = /#(address|account|pair)#/;
+
+// All suites have one address and one admin, and earlier ones have used some of their sign-ins and invitations.
+const forgetAttempts = async ({ database, tables }: TestRun): Promise<void> => {
+  const TableName = tables.Attempts as string;
+  const { Items = [] } = await database.scan({ TableName });
+  const ids = Items.map(({ id }) => String(id)).filter((id) => LIMITED.test(id));
+  await Promise.all(ids.map((id) => database.delete({ TableName, Key: { id } })));
+};
+
 // Earlier suites may have set faults, clocks and timeouts.
 const resetRun = async (run: TestRun): Promise<void> => {
+  await forgetAttempts(run);
   for (const server of Object.keys(CONTROLLED) as ControlledServer[]) await run.control(server);
   for (const setting of ['clock', 'timeouts'] as const) await run.controlFunctions(setting);
 };
