@@ -78,6 +78,11 @@ export const failureOf = async (response: Response): Promise<ApiFailure> => {
   });
 };
 
+const CHANGED_MEANWHILE = 412;
+
+/** True if a change was refused because the thing has a newer version than the change was made of. */
+export const isChangedMeanwhile = (error: unknown): boolean => error instanceof ApiFailure && error.status === CHANGED_MEANWHILE;
+
 /** A request without a reply: the network is down, or the browser blocked it. */
 export const unreachable = (): ApiFailure =>
   new ApiFailure({ status: 0, code: 'unreachable', message: 'The service could not be reached. Check your connection, then try again.' });

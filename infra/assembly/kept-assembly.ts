@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlive } from './is-alive.ts';
+import { isAlive } from '../bundling/is-alive.ts';
 import { type Settings, synthesize } from './synthesize.ts';
 
 const SOURCES_OF_BUNDLES = [

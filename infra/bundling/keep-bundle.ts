@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { isAlive } from './is-alive.ts';
 
 /**
  * The variable that names a folder for bundles of the same sources. Without it, as when the app is deployed, each
@@ -23,16 +24,6 @@ const readOwner = (lock: string): number => {
   }
 };
 
-// A process of another user exists, though it can’t be signalled.
-const hasEnded = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
-};
-
 // False if another synthesis is making the bundle, or has just made it.
 const takeLock = (lock: string): boolean => {
   try {
@@ -43,7 +34,7 @@ const takeLock = (lock: string): boolean => {
   }
   const owner = readOwner(lock);
   // A process that was killed left its lock. An empty lock is being written.
-  if (owner > 0 && hasEnded(owner)) rmSync(lock, { force: true });
+  if (owner > 0 && !isAlive(owner)) rmSync(lock, { force: true });
   return false;
 };
 

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { isAlive } from '../assembly/is-alive.ts';
+import { isAlive } from '../bundling/is-alive.ts';
 
 const LOCK = 'runner.pid';
 const MAX_LOCK_ATTEMPTS = 3;

@@ -1,11 +1,9 @@
 import { type ReactNode, useState } from 'react';
-import { ApiFailure } from '../../client/api-failure.ts';
+import { type ApiFailure, isChangedMeanwhile } from '../../client/api-failure.ts';
 import { type Draft, differencesOf, mergeDrafts } from '../../client/three-way.ts';
 import { Conflict } from '../feedback/conflict.tsx';
 import { Notice } from '../feedback/failure.tsx';
 import { Form } from './form.tsx';
-
-const CHANGED_MEANWHILE = 412;
 
 interface VersionedFormProps<Thing, D extends Draft> {
   /** The thing to edit, as it was when the form opened. */
@@ -37,7 +35,7 @@ export const VersionedForm = <Thing, D extends Draft>(props: VersionedFormProps<
     try {
       await save(draft, base);
     } catch (error) {
-      if (error instanceof ApiFailure && error.status === CHANGED_MEANWHILE) setStored(await read());
+      if (isChangedMeanwhile(error)) setStored(await read());
       throw error;
     }
   };
@@ -46,8 +44,8 @@ export const VersionedForm = <Thing, D extends Draft>(props: VersionedFormProps<
     setBase(current);
     setStored(undefined);
   };
-  const explain = ({ status }: ApiFailure): ReactNode => {
-    if (status !== CHANGED_MEANWHILE) return undefined;
+  const explain = (failure: ApiFailure): ReactNode => {
+    if (!isChangedMeanwhile(failure)) return undefined;
     if (stored === undefined) return <Notice>Check the values above, then save them again.</Notice>;
     return (
       <Conflict

@@ -1,9 +1,7 @@
-import { ApiFailure } from '../../client/api-failure.ts';
+import { isChangedMeanwhile } from '../../client/api-failure.ts';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import type { Invoice } from './invoice.ts';
-
-const CHANGED_MEANWHILE = 412;
 
 /** What a dialog about an invoice gets. */
 export interface InvoiceDialogProps {
@@ -22,7 +20,7 @@ export const changeInvoice = async <Reply>(invoice: Invoice, send: (version: num
   try {
     return await send(invoice.version);
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== CHANGED_MEANWHILE) throw error;
+    if (!isChangedMeanwhile(error)) throw error;
     const now = await request('GET /v1/billing/invoices/{id}', { parameters: { id: invoice.id } });
     if (withoutFiles(now) !== withoutFiles(invoice)) throw error;
     return await send(now.version);

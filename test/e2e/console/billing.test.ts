@@ -124,16 +124,24 @@ describe('billing in the console', () => {
     await page.getByText('gets a credit note of $12.50').waitFor();
     const read = () => ui.control.done('GET', `/v1/billing/invoices/${first.id}`, { token: admin.token });
     await eventually(async () => (await read()).files.length > 0, 'the files of the invoice are made');
-    // The page shows it as it was before that.
-    const withoutFiles = async (route: Route): Promise<void> => {
+    // The page shows the invoice as it was before its credit note, and then as before its files were made.
+    const earlier = [{ credited: '0' }, undefined, { files: [] }];
+    const showEarlier = async (route: Route): Promise<void> => {
+      const fields = earlier.shift();
+      if (!fields) return route.continue();
       const invoice = await (await route.fetch()).json();
-      await route.fulfill({ json: { ...invoice, files: [], version: invoice.version - 1 } });
+      await route.fulfill({ json: { ...invoice, ...fields, version: invoice.version - 1 } });
     };
-    await page.route(`**/v1/billing/invoices/${first.id}`, withoutFiles, { times: 1 });
+    await page.route(`**/v1/billing/invoices/${first.id}`, showEarlier);
     await page.getByRole('dialog').getByRole('button', { name: 'Create credit note' }).dblclick();
     await page.getByRole('heading', { name: 'Credit notes' }).waitFor();
     const { data: notes } = await ui.control.done('GET', `/v1/billing/credit-notes?invoice=${first.id}`, { token: owner.token });
     expect(notes).toMatchObject([{ amount: '12.5', reason: PLANTED }]);
+    await page.getByRole('button', { name: 'Record payment' }).click();
+    await page.getByText('has paid $100.00').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Record payment' }).click();
+    await page.getByText('The resource has changed').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Record payment' }).click();
     await page.getByText('has paid $87.50').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Record payment' }).click();

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AdminSetUserPasswordCommand } from '@aws-sdk/client-cognito-identity-provider';
-import { isAlive } from '../../../infra/assembly/is-alive.ts';
+import { isAlive } from '../../../infra/bundling/is-alive.ts';
 import { openLocalDatabase } from '../../../infra/local/dynamodb/open-database.ts';
 import { type LocalFacts, readFacts } from '../../../infra/local/local-facts.ts';
 import { forgetUses, readUses } from '../../../infra/local/permissions/permission-log.ts';

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlive } from '../../../infra/assembly/is-alive.ts';
+import { isAlive } from '../../../infra/bundling/is-alive.ts';
 import { readFacts } from '../../../infra/local/local-facts.ts';
 import { endSharedBrowser } from '../browser/shared-browser.ts';
 
