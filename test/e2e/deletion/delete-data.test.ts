@@ -100,6 +100,12 @@ const allObjects = async (): Promise<Map<string, string>> => {
 const mentions = (all: ReadonlyMap<string, string>, text: string): string[] =>
   [...all].filter(([key, content]) => key.includes(text) || content.includes(text)).map(([key]) => key);
 
+// Without the rows of the service itself, such as how far a sweep came.
+const ofCustomers = (all: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
+  const ids = [leaving.organization, staying.organization];
+  return new Map([...all].filter(([key, content]) => ids.some((id) => key.includes(id) || content.includes(id))));
+};
+
 // `mayChange` says before each change if it is made; the deletion crashes otherwise.
 const deleteIn = async (mayChange: () => boolean, isDeleting = true): Promise<DeletionReport> => {
   const or =
@@ -182,7 +188,7 @@ test('all data of a suspended organization is deleted despite interruptions, and
   const found = await deleteIn(always, false);
   for (const [kind, count] of Object.entries(found)) expect([kind, Number(count) !== 0]).toEqual([kind, true]);
   expect(found).toMatchObject({ users: 1, api_keys: 1, tickets: 1, billing_addresses: 1, events: leaving.events });
-  expect(await allItems()).toEqual(items);
+  expect(ofCustomers(await allItems())).toEqual(ofCustomers(items));
 
   let crashes = 0;
   for (let isComplete = false; !isComplete; ) {
@@ -191,7 +197,7 @@ test('all data of a suspended organization is deleted despite interruptions, and
       () => true,
       (error: unknown) => {
         const causes = error instanceof AggregateError ? error.errors : [error];
-        expect(causes.every((cause) => cause instanceof Crash)).toBe(true);
+        expect(causes.filter((cause) => !(cause instanceof Crash))).toEqual([]);
         return false;
       },
     );
