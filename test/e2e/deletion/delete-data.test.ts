@@ -38,6 +38,8 @@ beforeAll(async () => {
   leaving = await createCustomer(run, control, s3, LEAVING, receiver.port);
   staying = await createCustomer(run, control, s3, STAYING, receiver.port);
   await eventually(async () => (await countedEvents()) === leaving.events + staying.events, 'the totals have all events');
+  for (const customer of [leaving, staying])
+    await eventually(async () => (await searchableEvents(customer)) === customer.events, 'all requests can be searched');
 });
 afterAll(async () => {
   s3.destroy();
@@ -57,6 +59,12 @@ const usageOf = async ({ organization }: Customer, groupBy: string) => {
 const countedEvents = async (): Promise<number> => {
   const rows = [...(await usageOf(leaving, 'model')), ...(await usageOf(staying, 'model'))];
   return rows.reduce((sum, row) => sum + Number(row.num_model_requests), 0);
+};
+// The rollup writes the rows of requests after its totals.
+const searchableEvents = async ({ organization }: Customer): Promise<number> => {
+  const { token } = await control.asAdmin();
+  const { data } = await control.done('GET', `/v1/observability/requests?organization=${organization}&limit=100`, { token });
+  return data.length;
 };
 
 const allItems = async (): Promise<Map<string, string>> => {
