@@ -23,6 +23,7 @@ import {
   RERANK_MODEL,
 } from './container.ts';
 import type { Demo } from './demo-file.ts';
+import { LOCAL_TIMEOUT_MS } from './dynamodb/local-timeout.ts';
 import { VECTOR_DIMENSIONS } from './model-server/vectors/vectors.ts';
 import type { LocalRun } from './run.ts';
 import { seedAdmin } from './seed-admin.ts';
@@ -32,8 +33,6 @@ const DEMO_ORGANIZATION = 'org_demo';
 const DEPLOYMENT = 'demo-deployment';
 
 const CONTAINER_MODEL = path.join(import.meta.dirname, './model-server/model');
-// The emulator of a busy machine can take seconds for a call.
-const SILENCE_MS = 60_000;
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 // Prices are typical of a small model: $0.10 and $0.40 per million tokens.
@@ -144,7 +143,8 @@ const seedKey = async (run: LocalRun, tables: AccountTables, scope: HostScope, p
  * @param containerModel the foreign container's name for its model
  */
 export const seedDemo = async (run: LocalRun, previous: Demo | undefined, containerModel?: string): Promise<Demo> => {
-  const { database } = createDirectDatabases({ endpoint: run.dynamodbEndpoint, region: REGION, credentials, silenceMs: SILENCE_MS });
+  const timeouts = { connectMs: LOCAL_TIMEOUT_MS, silenceMs: LOCAL_TIMEOUT_MS };
+  const { database } = createDirectDatabases({ endpoint: run.dynamodbEndpoint, region: REGION, credentials, ...timeouts });
   const models = createModelStore(database, run.tables.Models as string);
   for (const [pool, published] of Object.entries(await publishedModels(run, containerModel))) await publish(models, pool, published);
   const tables = {

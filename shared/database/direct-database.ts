@@ -35,6 +35,8 @@ interface Place {
   endpoint?: string;
   region?: string;
   credentials?: AwsCredentials;
+  /** The most time until a connection is open. */
+  connectMs?: number;
   /** The most time without a byte of a reply. */
   silenceMs?: number;
 }
@@ -50,10 +52,10 @@ interface Reading {
  */
 export const createDirectDatabases = ({ readItem, ...place }: Place & Reading = {}): { database: Database; once: Database } => {
   const caller = createCaller({
+    connectMs: CONNECT_MS,
     silenceMs: SILENCE_MS,
     ...place,
     service: 'dynamodb',
-    connectMs: CONNECT_MS,
     maxReplyBytes: MAX_REPLY_BYTES,
     maxSockets: MAX_SOCKETS,
   });

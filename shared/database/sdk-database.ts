@@ -22,7 +22,7 @@ import { orUnavailable } from './outage.ts';
 
 // All of our writes except an admission are idempotent, so the SDK may retry. The number includes the first attempt.
 const MAX_CALL_ATTEMPTS = 3;
-const CONNECTION_TIMEOUT_MS = 1_000;
+const CONNECT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 3_000;
 const MAX_SOCKETS = 256;
 
@@ -36,6 +36,8 @@ type Place = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials'>;
 
 interface Attempts {
   maxAttempts?: number;
+  /** The most time until a connection is open. */
+  connectMs?: number;
   /** How long an attempt can take. */
   requestTimeoutMs?: number;
 }
@@ -43,6 +45,7 @@ interface Attempts {
 /** Creates a DynamoDB client with the AWS SDK. Region, credentials and endpoint default to the environment's. */
 export const createSdkDatabase = ({
   maxAttempts = MAX_CALL_ATTEMPTS,
+  connectMs = CONNECT_MS,
   requestTimeoutMs = REQUEST_TIMEOUT_MS,
   ...place
 }: Place & Attempts = {}): SdkDatabase => {
@@ -50,7 +53,7 @@ export const createSdkDatabase = ({
     ...place,
     maxAttempts,
     requestHandler: new NodeHttpHandler({
-      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      connectionTimeout: connectMs,
       requestTimeout: requestTimeoutMs,
       throwOnRequestTimeout: true,
       httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },

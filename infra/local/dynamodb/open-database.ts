@@ -1,8 +1,6 @@
 import { createSdkDatabase } from '../../../shared/database/sdk-database.ts';
 import { REGION } from '../../assembly/resolve.ts';
-
-// Nobody waits for these calls, and the emulator of a busy machine can take seconds for one.
-const REQUEST_TIMEOUT_MS = 60_000;
+import { LOCAL_TIMEOUT_MS } from './local-timeout.ts';
 
 /** Opens the database of a local run for code outside its functions. */
 export const openLocalDatabase = (endpoint: string) =>
@@ -10,5 +8,6 @@ export const openLocalDatabase = (endpoint: string) =>
     endpoint,
     region: REGION,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    connectMs: LOCAL_TIMEOUT_MS,
+    requestTimeoutMs: LOCAL_TIMEOUT_MS,
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import type { Actor } from '../../../../../functions/control/access/actor.ts';
+import { inParallel, throwFailures } from '../../../../../shared/database/in-parallel.ts';
 import type { RequestRow } from '../../../../../shared/observability/request-row.ts';
 import { DAY_MS } from '../../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
@@ -187,7 +188,8 @@ describe('an export of requests', () => {
     const COUNT = 2_500;
     const metadata = Object.fromEntries(Array.from({ length: 4 }, (_, i) => [`key${i}`, '"'.repeat(500)]));
     const writer = searches.requestRows.writer();
-    await Promise.all(Array.from({ length: COUNT }, (_, i) => writer.put(requestRow({ organization: busy, atMs: NOW - i, metadata }))));
+    const many = Array.from({ length: COUNT }, (_, i) => requestRow({ organization: busy, atMs: NOW - i, metadata }));
+    throwFailures(await inParallel(many, 32, writer.put));
     const ids: string[] = [];
     let parts = 0;
     for (let query: string | undefined = 'format=jsonl&min_duration_ms=5'; query !== undefined && parts < 10; parts++) {
