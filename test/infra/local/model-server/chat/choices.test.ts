@@ -73,13 +73,14 @@ describe('several choices', () => {
   });
 
   test('share the delay between tokens', async () => {
-    await control(container, { token_delay_ms: 30 });
+    const DELAY_MS = 200;
+    await control(container, { token_delay_ms: DELAY_MS });
     const start = performance.now();
     await complete({ n: 5, max_tokens: 4 });
     const elapsedMs = performance.now() - start;
     await fetch(`${container.url}/control`, { method: 'DELETE' });
-    expect(elapsedMs).toBeGreaterThanOrEqual(3 * 30 - 5);
-    expect(elapsedMs).toBeLessThan(5 * 3 * 30);
+    expect(elapsedMs).toBeGreaterThanOrEqual(3 * DELAY_MS - 5);
+    expect(elapsedMs).toBeLessThan(5 * 3 * DELAY_MS);
   });
 });
 

@@ -59,8 +59,13 @@ describe('json_object', () => {
       const { user, system } = process.cpuUsage(before);
       return user + system;
     };
-    for (const fields of [{}, JSON_OBJECT]) await cpuOf(fields);
-    expect(await cpuOf(JSON_OBJECT)).toBeLessThan(8 * (await cpuOf({})));
+    // In turns, and the least of each: other work on the machine makes some of them take longer.
+    const least = { free: Number.POSITIVE_INFINITY, json: Number.POSITIVE_INFINITY };
+    for (let turn = 0; turn < 6; turn++) {
+      least.free = Math.min(least.free, await cpuOf({}));
+      least.json = Math.min(least.json, await cpuOf(JSON_OBJECT));
+    }
+    expect(least.json).toBeLessThan(8 * least.free);
   });
 });
 
