@@ -27,6 +27,8 @@ afterAll(async () => {
 });
 beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  // A request revokes keys for 15 s after its arrival.
+  owner = { ...owner, origin: { ...owner.origin, nowMs: Date.now() } };
 });
 
 const dependenciesOver = (over: Database) => ({
