@@ -222,13 +222,14 @@ describe('a drawn request', () => {
 });
 
 describe('the next generation', () => {
-  const percent = 10;
+  // The ids are random: with ten percent, no request of a hundred is drawn in one of 40,000 runs.
+  const percent = 20;
   test(`gets nothing in about ${100 - percent} of a hundred cases`, async () => {
     const { send, sent } = await setUp(answers, answers, { shadow: { percent, max_requests: 1_000, max_tokens: 1_000_000 } });
     for (let i = 0; i < 100; i++) await send();
     const shadowed = sent.filter(({ target }) => target.endpoint === 'next').length;
     expect(shadowed).toBeGreaterThan(0);
-    expect(shadowed).toBeLessThan(30);
+    expect(shadowed).toBeLessThan(45);
     expect((await report()).requests).toBe(shadowed);
   }, 60_000);
 
