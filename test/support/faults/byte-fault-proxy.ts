@@ -68,7 +68,7 @@ export const startByteFaultProxy = async (emulatorUrl: string, options: ByteFaul
     }
     // Requests that arrive as they were sent have the right signature.
     const isRejected = arrived !== request && signatureFault(readRequest(arrived), options.credentials, Date.now()) !== undefined;
-    const answer = isRejected && isComplete(arrived) ? REJECTED : await ask(closing(arrived), caller);
+    const answer = isRejected && isComplete(arrived) ? rejection() : await ask(closing(arrived), caller);
     const reply = keptAlive(answer);
     if (!fault || isOfRequest) return void caller.write(reply);
     const place = placeIn(reply, fault.place, options.random);
@@ -115,10 +115,10 @@ export const startByteFaultProxy = async (emulatorUrl: string, options: ByteFaul
 
 export type ByteFaultProxy = Awaited<ReturnType<typeof startByteFaultProxy>>;
 
-const REJECTED = (() => {
+const rejection = (): Buffer => {
   const body = '{"__type":"com.amazon.coral.service#InvalidSignatureException","message":"The signature does not match."}';
   return Buffer.from(`HTTP/1.1 403 Forbidden\r\ndate: ${new Date().toUTCString()}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
-})();
+};
 
 const readRequest = (request: Buffer) => {
   const [line = '', ...lines] = request.toString('latin1', 0, headLength(request)).split('\r\n');
