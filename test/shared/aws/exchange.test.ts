@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import type { IncomingBody } from '../../../shared/aws/exchange.ts';
 import { type FakeAws, sendRaw, startFakeAws } from '../../support/emulators/fake-aws.ts';
+import { eventually } from '../../support/eventually.ts';
 import { aCall, callerOf, textOf } from './caller-fixtures.ts';
 
 let aws: FakeAws;
@@ -109,18 +110,22 @@ describe('a body that is read as it arrives', () => {
     });
     const body = await callerOf(aws.url).open(aCall);
     let read = 0;
+    let pauses = 0;
     const ended = new Promise<void>((resolve) => {
       body.read(
         (bytes) => {
           read += bytes.length;
           // At once, and again when it has been read for a while.
-          if (read === bytes.length || (read > pausedAgainAt && read - bytes.length <= pausedAgainAt)) body.pause();
+          if (read !== bytes.length && !(read > pausedAgainAt && read - bytes.length <= pausedAgainAt)) return;
+          pauses++;
+          body.pause();
         },
         () => resolve(),
       );
     });
     const [socket] = [...aws.sockets] as [Socket];
-    for (const atLeast of [0, pausedAgainAt]) {
+    for (const [i, atLeast] of [0, pausedAgainAt].entries()) {
+      await eventually(async () => pauses > i, 'it is paused');
       // The buffers of both sides are full when the sender has waited for several turns.
       for (let last = -1; sent < SENT_AT_MOST && (last !== sent || socket.writableLength === 0); ) {
         last = sent;
