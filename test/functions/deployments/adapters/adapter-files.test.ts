@@ -49,7 +49,7 @@ const upload = async (contents: Readonly<Record<string, Buffer | string>>): Prom
   for (const [name, Body] of Object.entries(contents))
     await client.send(new PutObjectCommand({ Bucket: BUCKET, Key: PREFIX + name, Body }));
 };
-const pack = () => files.pack(PREFIX, ARCHIVE, MAX_RANK, AbortSignal.timeout(10_000));
+const pack = () => files.pack(PREFIX, ARCHIVE, MAX_RANK, new AbortController().signal);
 const refusal = async (): Promise<string> => {
   const error = await pack().then(
     () => undefined,
