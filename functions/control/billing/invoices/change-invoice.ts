@@ -7,7 +7,7 @@ import { invoiceNotification } from '../../../../shared/billing/invoice-notifica
 import type { InvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { type IssueDependencies, issueInvoice, NotADraft } from '../../../../shared/billing/issue-invoice.ts';
 import type { Write } from '../../../../shared/database/transaction.ts';
-import { Conflict, InvalidRequest } from '../../../../shared/http/errors.ts';
+import { Conflict, InvalidRequest, PreconditionFailed } from '../../../../shared/http/errors.ts';
 import { checkVersion } from '../../../../shared/http/precondition.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { dayOf } from '../../../../shared/usage/bucket.ts';
@@ -87,6 +87,20 @@ const change = async (
   return toInvoiceResource(after);
 };
 
+const MAX_TRIES = 5;
+
+// The rendering of its files changes an invoice soon after its issue. A caller who expects no version gets no 412 for
+// that.
+const retryAnyVersion = async <Result>(expected: Expected, attempt: () => Promise<Result>): Promise<Result> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (expected || !(error instanceof PreconditionFailed) || tries === MAX_TRIES) throw error;
+    }
+  }
+};
+
 /** Issues a draft, and queues the rendering of its files. @throws 404, 409, 412, 503 */
 export const issueDraft = async (deps: InvoiceDependencies, actor: Actor, id: string, expected: Expected): Promise<InvoiceResource> => {
   const draft = checkVersion(await visibleInvoice(deps, actor, id), expected);
@@ -116,11 +130,13 @@ export const payInvoice = async (
   const paidAtMs = paid_at === undefined ? nowMs : paid_at * SECOND_MS;
   if (paidAtMs > nowMs)
     throw new InvalidRequest({ param: 'paid_at', message: "Invalid value for 'paid_at': expected a time that is not in the future." });
-  const before = checkVersion(await visibleInvoice(deps, actor, id), expected);
-  if (before.state !== 'issued') throw new NotIssued(before, 'Only an issued invoice can be paid.');
-  checkPaidSinceIssue(before, paidAtMs);
-  const fields = { state: 'paid' as const, paid_at: paidAtMs, payment_reference: reference ?? null };
-  return change(deps, actor, before, { action: 'invoice.paid', fields });
+  return retryAnyVersion(expected, async () => {
+    const before = checkVersion(await visibleInvoice(deps, actor, id), expected);
+    if (before.state !== 'issued') throw new NotIssued(before, 'Only an issued invoice can be paid.');
+    checkPaidSinceIssue(before, paidAtMs);
+    const fields = { state: 'paid' as const, paid_at: paidAtMs, payment_reference: reference ?? null };
+    return change(deps, actor, before, { action: 'invoice.paid', fields });
+  });
 };
 
 // After these writes, the invoice bills nothing, and no scheduled task issues or renders it.
@@ -140,13 +156,15 @@ export const voidInvoice = async (
   { reason }: VoidReason,
   expected: Expected,
 ): Promise<InvoiceResource> => {
-  const before = checkVersion(await visibleInvoice(deps, actor, id), expected);
-  if (before.state === 'draft') throw new NotIssued(before, 'Delete the draft instead.');
-  if (before.state === 'paid') throw new NotIssued(before, "It can't be voided. Issue a credit note instead.");
-  if (before.state !== 'issued') throw new NotIssued(before, 'Only an issued invoice can be voided.');
-  if (before.credited_nanos !== 0n) throw new HasCreditNotes(before);
-  const fields = { state: 'void' as const, voided_at: actor.origin.nowMs, void_reason: reason };
-  return change(deps, actor, before, { action: 'invoice.voided', fields, reason, writes: await toTakeBack(deps, before) });
+  return retryAnyVersion(expected, async () => {
+    const before = checkVersion(await visibleInvoice(deps, actor, id), expected);
+    if (before.state === 'draft') throw new NotIssued(before, 'Delete the draft instead.');
+    if (before.state === 'paid') throw new NotIssued(before, "It can't be voided. Issue a credit note instead.");
+    if (before.state !== 'issued') throw new NotIssued(before, 'Only an issued invoice can be voided.');
+    if (before.credited_nanos !== 0n) throw new HasCreditNotes(before);
+    const fields = { state: 'void' as const, voided_at: actor.origin.nowMs, void_reason: reason };
+    return change(deps, actor, before, { action: 'invoice.voided', fields, reason, writes: await toTakeBack(deps, before) });
+  });
 };
 
 /**

@@ -219,6 +219,26 @@ describe('an invoice', () => {
     expect(await deps.auditedIn(organization)).toEqual(expect.arrayContaining(['invoice.issued', 'invoice.paid']));
   });
 
+  test.each(['paid', 'voided'] as const)('can be %s while its files are rendered, unless the caller expects a version', async (verb) => {
+    const { organization } = await newCustomer(deps);
+    const { id } = await storeDraft(deps, organization);
+    await issueDraft(deps, admin, id, undefined);
+    let renders = 0;
+    const find = async (...[wanted]: Parameters<typeof deps.invoices.find>) => {
+      const read = await deps.invoices.find(wanted);
+      if (read && renders++ % 2 === 0) await transact(database.database, deps.invoices.toReplace(read, { files: {} }));
+      return read;
+    };
+    const rendering = { ...deps, invoices: { ...deps.invoices, find } };
+    const change = (expected?: number[]) =>
+      verb === 'paid'
+        ? payInvoice(rendering, admin, id, {}, expected)
+        : voidInvoice(rendering, admin, id, { reason: 'Wrong address.' }, expected);
+    await expect(change([2])).rejects.toMatchObject({ status: 412 });
+    renders = 0;
+    expect((await change()).state).toBe(verb === 'paid' ? 'paid' : 'void');
+  });
+
   test('can’t be paid before the day of its issue', async () => {
     const { organization } = await newCustomer(deps);
     const { id } = await storeDraft(deps, organization);
