@@ -16,9 +16,21 @@ beforeAll(async () => {
   control = controlOf(run);
   ({ token: admin } = await control.asAdmin());
 });
-afterAll(() => run.close());
+afterAll(async () => {
+  await run.control('s3');
+  await run.close();
+});
 
 const SELLER = { legal_name: 'Example GmbH', address: { lines: ['Hafenstraße 1', 'Hamburg'], country: 'DE' }, issue: 'manual' };
+
+const CONTENT = 'kind,amount\ntokens,100\n';
+
+const store = async (key: string): Promise<void> => {
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const s3 = new S3Client({ endpoint: run.s3_endpoint, region: 'us-east-1', credentials, forcePathStyle: true });
+  await s3.send(new PutObjectCommand({ Bucket: run.buckets.BillingFiles, Key: key, Body: CONTENT }));
+  s3.destroy();
+};
 
 test('a draft is issued, downloaded, credited and paid by requests', async () => {
   await control.done('PUT', '/v1/billing/seller', { token: admin, body: SELLER });
@@ -32,6 +44,14 @@ test('a draft is issued, downloaded, credited and paid by requests', async () =>
   // Nothing is billed in this run, so there is nothing to give back.
   const draft = newInvoice({ organization, replaced: [] });
   await transact(run.database, invoices.toCreate(draft));
+  const csv = {
+    key: `invoices/${organization}/${draft.id}.csv`,
+    sha256: createHash('sha256').update(CONTENT).digest('hex'),
+    bytes: CONTENT.length,
+  };
+  await store(csv.key);
+  // Documents that are rendered meanwhile would change between two requests.
+  await run.control('s3', { kind: 'unavailable', method: 'PUT' });
   const path = `/v1/billing/invoices/${draft.id}`;
   expect((await control.call('GET', path, { token: owner.token })).status).toBe(404);
   const issued = await control.done('POST', `${path}/issue`, { token: admin, headers: { 'if-match': '"1"' } });
@@ -44,23 +64,12 @@ test('a draft is issued, downloaded, credited and paid by requests', async () =>
   });
   expect(await control.done('GET', path, { token: owner.token })).toEqual(issued);
 
-  const content = 'kind,amount\ntokens,100\n';
-  const csv = {
-    key: `invoices/${organization}/${draft.id}.csv`,
-    sha256: createHash('sha256').update(content).digest('hex'),
-    bytes: content.length,
-  };
   await transact(run.database, [...invoices.toReplace(await invoices.get(organization, draft.id), { files: { csv } })]);
   const pending = await control.call('GET', `${path}/files/pdf`, { token: owner.token });
   expect([pending.status, pending.body.error.code, pending.headers.get('retry-after')]).toEqual([409, 'not_rendered_yet', '5']);
   const download = await control.done('GET', `${path}/files/csv`, { token: owner.token });
-  const [, Bucket] = new URL(download.url).pathname.split('/');
-  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-  const s3 = new S3Client({ endpoint: run.s3_endpoint, region: 'us-east-1', credentials });
-  await s3.send(new PutObjectCommand({ Bucket, Key: csv.key, Body: content }));
-  s3.destroy();
   const file = await fetch(download.url);
-  expect([file.status, await file.text(), download.sha256]).toEqual([200, content, csv.sha256]);
+  expect([file.status, await file.text(), download.sha256]).toEqual([200, CONTENT, csv.sha256]);
 
   const credit = { token: admin, body: { amount: '12.50', reason: 'Outage' }, headers: { 'idempotency-key': 'outage-1' } };
   const note = await control.done('POST', `${path}/credit-notes`, credit);
