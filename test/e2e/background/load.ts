@@ -27,7 +27,7 @@ beforeAll(async () => {
     modelBound: { requests: MODEL_REQUESTS },
     maxTokens: 16,
     tokenDelayMs: 5,
-    settleMs: 30_000,
+    settleMs: 120_000,
     progress: () => undefined,
   });
   price = (await run.models.list(SERVERLESS_POOL)).get(run.model)?.prices[0] as Price;
