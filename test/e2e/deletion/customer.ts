@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
@@ -12,6 +13,8 @@ import type { Control } from '../../support/clients/control.ts';
 import type { TestRun } from '../../support/clients/local-run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { storeIdentityProvider } from '../../support/fixtures/scim/store-identity-provider.ts';
+
+const POLL_MS = 1_000;
 
 /** Where tests send webhooks. */
 export const startReceiver = async () => {
@@ -102,7 +105,8 @@ export const createCustomer = async (run: TestRun, control: Control, s3: S3Clien
     const isExport = ({ type }: { type: string }): boolean => type === 'sluice.export.completed.v1';
     return data.some(isExport) && data.every(({ state }: { state: string }) => state === 'delivered');
   };
-  await eventually(isDelivered, 'the export’s event, the last one, is delivered');
+  // A user can list deliveries 60 times a minute.
+  await eventually(async () => (await isDelivered()) || delay(POLL_MS, false), 'the export’s event, the last one, is delivered');
 
   const files = [
     [run.buckets.Weights, `${organization}/${canary}/config.json`],
