@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { LambdaFunction } from '../../assembly/local-app.ts';
 import { nodeOptionsOf } from '../../constructs/functions/node-options.ts';
 import { collect } from '../http/collect.ts';
@@ -83,8 +83,8 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
   });
   ready.catch(() => undefined);
   // A connection can reset before the exit event. Callers wait for that event, so that the pool has started the next
-  // process.
-  const waitForExit = (): Promise<boolean> => Promise.race([exited.then(() => true), delay(EXIT_GRACE_MS, false)]);
+  // process. If this process was held up, the timer is overdue before the event of an earlier exit is emitted.
+  const waitForExit = (): Promise<boolean> => Promise.race([exited.then(() => true), delay(EXIT_GRACE_MS).then(() => nextTurn(false))]);
 
   // While it is unclear whether the process is exiting, it gets no more invocations.
   let exitChecks = 0;
