@@ -158,7 +158,8 @@ describe('a process', () => {
   });
 
   test('is killed if an invocation takes longer than the timeout of the function', async () => {
-    start(fixtureFunction('streaming', { timeoutMs: 500 }));
+    const timeouts = createFunctionTimeouts();
+    start(fixtureFunction('streaming', { timeoutMs: 500 }), { timeoutsOf: timeouts.of });
     await pool.ready;
     const [pid = 0] = pool.pids();
     await expect(begin({ action: 'hang' })).rejects.toMatchObject({
@@ -166,6 +167,8 @@ describe('a process', () => {
       message: expect.stringContaining('timed out after 500 ms'),
     });
     await eventually(() => processState(pid) === undefined, 'the process has ended');
+    // A busy machine may need longer for the first invocation of a process.
+    timeouts.settings.set({ [`streaming${pools}`]: { timeout_ms: 60_000 } });
     expect(await result({ action: 'state' })).toMatchObject({ invocations: 1 });
   });
 
@@ -192,18 +195,25 @@ describe('a process', () => {
 });
 
 describe('with environments', () => {
+  // The processes that serve concurrent invocations. The first one can serve all of them while the others start.
+  const pidsOfSeveral = async (): Promise<Set<unknown>> => {
+    const pids = new Set<unknown>();
+    await eventually(async () => {
+      for (const pid of await Promise.all(Array.from({ length: 12 }, () => result({ action: 'overlap', ms: 30 })))) pids.add(pid);
+      return pids.size > 1;
+    }, 'a second process serves an invocation');
+    return pids;
+  };
+
   test('each process serves one invocation at a time, and the number of processes is limited', async () => {
     start(fixtureFunction('buffered'), { environments: 3 });
-    const pids = await Promise.all(Array.from({ length: 12 }, () => result({ action: 'overlap', ms: 30 })));
-    expect(new Set(pids).size).toBeLessThanOrEqual(3);
-    expect(new Set(pids).size).toBeGreaterThan(1);
+    expect((await pidsOfSeveral()).size).toBeLessThanOrEqual(3);
     expect(await result({ action: 'count' })).toBe(1);
   });
 
   test('a function has no more processes than it reserves', async () => {
     start({ ...fixtureFunction('buffered'), reservedConcurrency: 2 }, { environments: 12 });
-    const pids = await Promise.all(Array.from({ length: 12 }, () => result({ action: 'overlap', ms: 30 })));
-    expect(new Set(pids).size).toBe(2);
+    expect((await pidsOfSeveral()).size).toBe(2);
   });
 
   test('a process is frozen between invocations: work that is not awaited stops until the next one', async () => {
