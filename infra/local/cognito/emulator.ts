@@ -6,7 +6,7 @@ import type { UserPool } from '../../assembly/local-app.ts';
 import { createMailbox } from '../mail/mailbox.ts';
 import { bundledProgram } from '../processes/bundled-program.ts';
 import { compileCache } from '../processes/compile-cache.ts';
-import { freePort } from '../processes/free-port.ts';
+import { reservePorts } from '../processes/free-port.ts';
 import { withLogFile } from '../processes/log-file.ts';
 import type { ProcessList } from '../processes/process-list.ts';
 import { supervise } from '../processes/supervise.ts';
@@ -56,7 +56,8 @@ export const startCognito = async (options: CognitoOptions): Promise<Cognito> =>
   await writeDataFolder(folder, pools);
   const refreshTokens = openRefreshTokens(folder, tokenTime);
   started.defer(refreshTokens.close);
-  const [program, port] = await Promise.all([bundledProgram(MAIN), freePort()]);
+  const program = await bundledProgram(MAIN);
+  const { port } = started.use(await reservePorts());
   const backendUrl = `http://127.0.0.1:${port}`;
   const server = supervise<string>({
     ...options,

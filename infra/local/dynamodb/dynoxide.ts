@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { freePort } from '../processes/free-port.ts';
+import { reservePorts } from '../processes/free-port.ts';
 import { withLogFile } from '../processes/log-file.ts';
 import type { ProcessList } from '../processes/process-list.ts';
 import { type Supervised, supervise } from '../processes/supervise.ts';
@@ -36,7 +36,8 @@ export const startDatabase = async (options: DatabaseOptions): Promise<Database>
   const { DYNAMODB_ENDPOINT: elsewhere } = process.env;
   if (elsewhere) return { url: elsewhere.replace(/\/$/, ''), pid: () => undefined, close: async () => undefined };
   const binary = findDynoxide();
-  const port = await freePort();
+  const reserved = await reservePorts();
+  const { port } = reserved;
   const server: Supervised<number> = supervise({
     ...options,
     name: 'dynoxide',
@@ -56,7 +57,11 @@ export const startDatabase = async (options: DatabaseOptions): Promise<Database>
     },
   });
   await server.ready;
-  return { url: `http://127.0.0.1:${port}`, pid: server.pid, close: server.close };
+  const close = async (): Promise<void> => {
+    await server.close();
+    reserved[Symbol.dispose]();
+  };
+  return { url: `http://127.0.0.1:${port}`, pid: server.pid, close };
 };
 
 /**

@@ -9,7 +9,7 @@ import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { LocalFacts } from '../../../infra/local/local-facts.ts';
-import { freePort } from '../../../infra/local/processes/free-port.ts';
+import { reservePorts } from '../../../infra/local/processes/free-port.ts';
 import { type LocalOptions, type LocalRun, startLocal } from '../../../infra/local/run.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { eventually, type FixtureStack, fixtureStacks, processState, twoHosts, writeAssembly } from './fixtures.ts';
@@ -157,7 +157,8 @@ describe('a local run', () => {
   });
 
   test('holds early requests until it has started, and then serves them', async () => {
-    const port = await freePort(PORTS_OF_A_RUN);
+    using reserved = await reservePorts(PORTS_OF_A_RUN);
+    const { port } = reserved;
     const starting = startLocal({ ...options, port, stateDir: path.join(folder.path, 'early') });
     let reply: Response | undefined;
     await eventually(async () => {

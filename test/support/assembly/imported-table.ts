@@ -5,7 +5,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { findDynoxide } from '../../../infra/local/dynamodb/dynoxide.ts';
-import { freePort } from '../../../infra/local/processes/free-port.ts';
+import { reservePorts } from '../../../infra/local/processes/free-port.ts';
 import { writeAttributes } from '../../../shared/database/attribute-values.ts';
 
 const CHUNK_CHARACTERS = 1_000_000;
@@ -52,13 +52,15 @@ export const importTable = async (
   const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
   writeFileSync(schema, JSON.stringify({ Table }));
   await writeExport(path.join(data, 'items.json'), fill);
-  const port = await freePort();
+  const reserved = await reservePorts();
+  const { port } = reserved;
   const options = ['--source', path.join(folder, 'export'), '--schema', schema, '--serve', '--port', String(port)];
   const child = spawn(findDynoxide(), ['import', ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const close = async (): Promise<void> => {
     child.kill();
     await ended;
+    reserved[Symbol.dispose]();
   };
   try {
     return { url: await urlOf(child), close };
