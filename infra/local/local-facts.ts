@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
@@ -44,7 +45,8 @@ export const readFacts = async (stateDir: string): Promise<LocalFacts | undefine
 /** Replaces the file atomically, so that readers never see a partial one. */
 export const writeFacts = async (stateDir: string, facts: LocalFacts): Promise<void> => {
   const file = path.join(stateDir, FILE);
-  const draft = `${file}.${process.pid}`;
+  // Two writes of one process can overlap.
+  const draft = `${file}.${randomUUID()}`;
   await writeFile(draft, `${JSON.stringify(facts, undefined, 2)}\n`, { mode: 0o600 });
   await rename(draft, file);
 };

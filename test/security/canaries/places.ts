@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -114,7 +115,9 @@ export const readPlaces = async (run: TestRun) => {
     const isForeign = FOREIGN.test(file.name) || FOREIGN.test(path.basename(file.parentPath));
     if (file.isFile() && !isForeign) {
       const name = path.join(file.parentPath, file.name);
-      places.set(`file ${path.relative(run.state, name)}`, await readFile(name, 'latin1'));
+      // A draft can have been renamed since the folder was read.
+      const content = await readFile(name, 'latin1').catch((error: Error) => (existsSync(name) ? Promise.reject(error) : ''));
+      places.set(`file ${path.relative(run.state, name)}`, content);
     }
   }
   places.set('output', run.output);

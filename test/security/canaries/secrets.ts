@@ -125,9 +125,15 @@ const formsOf = (text: string): string[] => [
   encodeURIComponent(text),
 ];
 
+// A hash or an id can have the digits of a code by chance.
+const ID_LENGTH = 16;
+
 // In any encoding. A secret of digits must not be part of a longer number.
-const isIn = (text: string, hidden: string): boolean =>
-  /^\d+$/.test(hidden) ? new RegExp(`(?<!\\d)${hidden}(?!\\d)`).test(text) : formsOf(hidden).some((form) => text.includes(form));
+const isIn = (text: string, hidden: string): boolean => {
+  if (!/^\d+$/.test(hidden)) return formsOf(hidden).some((form) => text.includes(form));
+  const words = text.match(new RegExp(`\\w*(?<!\\d)${hidden}(?!\\d)\\w*`, 'g')) ?? [];
+  return words.some((word) => word.length < ID_LENGTH);
+};
 
 /** Uses every kind of secret of a run, and expects that no table and no log has one. */
 export const testSecrets = (runOf: () => TestRun): void => {
