@@ -6,6 +6,7 @@ import { sized } from '../../support/sized.ts';
 import { environments } from './run.ts';
 
 const ROUNDS = sized(4, 8);
+const MAX_ATTEMPTS = 20;
 
 describe.each(HOSTS)('the %s host', (name) => {
   let run: HostRun;
@@ -37,6 +38,13 @@ describe.each(HOSTS)('the %s host', (name) => {
     }
   };
 
+  // A request may wait in the queue for an environment longer than the gateway allows.
+  const endingInAnEnvironment = async (secret: string): Promise<number | 'cut'> => {
+    let end = await ending(post(secret));
+    for (let attempt = 1; end === 503 && attempt < MAX_ATTEMPTS; attempt++) end = await ending(post(secret));
+    return end;
+  };
+
   const sweepLater = async (): Promise<void> => {
     const report = await sweepNow({
       limiters: run.limiters,
@@ -52,7 +60,7 @@ describe.each(HOSTS)('the %s host', (name) => {
   describe('with eight environments that freeze between invocations', () => {
     test('admits exactly 50 of 200 parallel requests on a key limited to 50 a minute', async () => {
       const { secret, key_id } = await run.createKey({ requests_per_minute: 50 });
-      const statuses = await Promise.all(Array.from({ length: 200 }, () => ending(post(secret))));
+      const statuses = await Promise.all(Array.from({ length: 200 }, () => endingInAnEnvironment(secret)));
       expect(statuses.filter((status) => status === 200)).toHaveLength(50);
       expect(statuses.filter((status) => status === 429)).toHaveLength(150);
       expect(await run.eventsOf(key_id)).toHaveLength(50);
