@@ -15,6 +15,8 @@ const PERCENT = 25;
 const BATCH = 20;
 // A quarter of them is drawn, and twenty decide.
 const MAX_BATCHES = 20;
+// Of fewer requests, chance can draw half.
+const LEAST_SENT = 100;
 const TIMEOUT_MS = 300_000;
 
 const canaries = createCanaries();
@@ -97,7 +99,7 @@ describe('the shadow of a deployment', () => {
       expect(same.time_to_first_token.shadow.count).toBe(same.compared);
 
       await run.control('sagemaker', { fault: { kind: 'model_error', endpoint: awsNameOf('sluice', id, 2) } });
-      const failing = await askUntil(({ verdict, failed }) => verdict === 'roll_back' && failed.failed > 0);
+      const failing = await askUntil(({ verdict, failed }) => verdict === 'roll_back' && failed.failed > 0 && sent >= LEAST_SENT);
       expect(failing.used_requests).toBeLessThan(sent * 0.5);
 
       const events = await run.eventsOf(keyId);
