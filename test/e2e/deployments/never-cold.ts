@@ -124,11 +124,13 @@ const print = (fallenBack: readonly Answer[], direct: readonly Answer[]): void =
 
 const sumOf = (answers: readonly Answer[], of: (answer: Answer) => number): number => answers.reduce((sum, answer) => sum + of(answer), 0);
 
-const costsByModel = async (): Promise<Map<string, string>> => {
+// In nano-dollars. After midnight, a model has costs on two days.
+const costsByModel = async (): Promise<Map<string, number>> => {
   const query = `start_time=${Math.floor(Date.now() / 1_000) - 86_400}&group_by[]=model&group_by[]=line_item`;
   const { data } = await control.done('GET', `/v1/organization/costs?${query}`, { token: owner.token });
-  const costs = new Map<string, string>();
-  for (const { results } of data) for (const { line_item, cost } of results) costs.set(line_item, cost);
+  const costs = new Map<string, number>();
+  for (const { results } of data)
+    for (const { line_item, cost } of results) costs.set(line_item, (costs.get(line_item) ?? 0) + Math.round(Number(cost) * 1e9));
   return costs;
 };
 
@@ -220,6 +222,6 @@ describe('an alias with a fallback', () => {
     const costs = await costsByModel();
     // A deployment costs GPU time, and its tokens nothing.
     expect([...costs.keys()].sort()).toEqual(['GPU time, ml.g5.xlarge', run.model, DEPLOYMENT]);
-    expect([Number(costs.get(run.model)), Number(costs.get(DEPLOYMENT))]).toEqual([nanos / 1e9, 0]);
+    expect([costs.get(run.model), costs.get(DEPLOYMENT)]).toEqual([nanos, 0]);
   });
 });
