@@ -34,13 +34,13 @@ const isIn = (state: Deployment['state'], id: string) => async (): Promise<boole
 // The deployment then looks as if nobody had used it for an hour.
 const leaveAlone = async (id: string): Promise<void> => {
   const left = { last_used_at: Date.now() - 3_600 * SECOND_MS };
-  for (let written = false; !written; ) {
+  await eventually(async () => {
     const write = deployments.toReplace({ ...(await find(id)), ...left });
-    written = await transact(run.database, [write]).then(
+    return transact(run.database, [write]).then(
       () => true,
       () => false,
     );
-  }
+  }, 'the deployment looks unused');
 };
 
 const fallAsleep = async (id: string): Promise<void> => {

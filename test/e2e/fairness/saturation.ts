@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
+import { eventually } from '../../support/eventually.ts';
 import { INFERENCE, SHARE, type Tenants } from './tenants.ts';
 
 const STREAMS = 3 * INFERENCE;
@@ -60,7 +61,7 @@ export const testSaturation = (tenantsOf: () => Tenants): void =>
         if (!end.signal.aborted) throw error;
       }),
     );
-    while (mostOpen < SHARE) await delay(20);
+    await eventually(async () => mostOpen >= SHARE, 'as many streams are open as can be');
 
     const [secret = ''] = neighbour.secrets;
     const answers: number[] = [];
