@@ -42,6 +42,8 @@ describe('tickets in the console', () => {
     await page.getByRole('button', { name: 'Remove page.html' }).click();
     await page.getByRole('button', { name: 'Send reply' }).click();
     await page.getByRole('log').getByText('See the file.').waitFor();
+    // The button says so only when the ticket was read again, too, whose version the message has changed.
+    await page.getByRole('button', { name: 'Send reply' }).waitFor();
     await page.getByRole('button', { name: 'Resolve ticket' }).click();
     await page.getByRole('button', { name: 'Reopen ticket' }).click();
     await page.getByText('waits for support').waitFor();
@@ -106,6 +108,8 @@ describe('tickets in the console', () => {
     await page.getByText('Keep yours').waitFor();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
     await page.getByRole('button', { name: 'Save ticket' }).click();
+    // The page reads the other change by itself, maybe before it has saved its own.
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'Very slow' }).waitFor();
     expect((await ui.control.done('GET', `/v1/tickets/${id}`, { token: member.token })).severity).toBe('high');
     expect(faults).toEqual([]);
@@ -120,7 +124,9 @@ describe('tickets in the console', () => {
     const { page, faults, close } = visited;
     await page.getByRole('heading', { name: PLANTED }).waitFor();
     await page.getByLabel('Changes of this ticket').getByText(PLANTED).waitFor();
-    expect(await page.getByRole('log').getByText(PLANTED).count()).toBe(3);
+    const messages = page.getByRole('log').getByText(PLANTED);
+    await messages.first().waitFor();
+    expect(await messages.count()).toBe(3);
     expect(await accessibilityFaults(page)).toEqual([]);
     await goTo(page, `/tickets?state=all&organization=${organization}`);
     await page.getByRole('link', { name: PLANTED }).waitFor();
