@@ -66,11 +66,14 @@ let refreshing: Promise<string> | undefined;
 // One tab at a time, because each refresh replaces the cookie.
 const refreshOnce = (): Promise<string> =>
   navigator.locks.request(LOCK, async () => {
+    const before = tokens;
     try {
       const session = await callWithCookie('POST /v1/auth/browser/refresh', {});
       keep(session);
       return session.access_token;
     } catch (error) {
+      // The user can have signed in again meanwhile, and this is about the session before.
+      if (tokens && tokens !== before) return tokens.accessToken;
       if (error instanceof ApiFailure && error.status >= 400 && error.status < 500 && error.status !== 429) endSession();
       throw error;
     }

@@ -113,6 +113,37 @@ describe('a session', () => {
       await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
     }));
 
+  test('goes on after a login during which the session before could not be renewed', () =>
+    signedOut('/account', async ({ page }) => {
+      const lookAgain = async (): Promise<void> => {
+        await page.clock.fastForward('01:00');
+        await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+      };
+      await page.clock.install();
+      await signIn(page, owner);
+      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+      const { token } = await ui.control.logIn(owner.email, owner.password);
+      await ui.control.done('DELETE', '/v1/me/sessions', { token });
+      await lookAgain();
+      await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+      const [refused, sendOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      await page.route('**/v1/auth/browser/refresh', async (route) => {
+        const response = await route.fetch();
+        refused.resolve();
+        await sendOn.promise;
+        await route.fulfill({ response });
+      });
+      await lookAgain();
+      await refused.promise;
+      await signIn(page, owner);
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      const [reply] = await Promise.all([page.waitForResponse(/browser\/refresh/), sendOn.resolve()]);
+      expect(reply.status()).toBe(401);
+      await reply.finished();
+      await page.evaluate('new Promise(requestAnimationFrame)');
+      expect(await page.getByRole('dialog').count()).toBe(0);
+    }));
+
   test('asks to sign in again above a half-filled form, which is then sent with what was typed', () =>
     signedOut('/api-keys?dialog=create', async ({ page }) => {
       const { control } = ui;
