@@ -73,7 +73,10 @@ export const useList = <Name extends ReadRoute>(name: Name, options: CallOptions
   });
 
 /** Reads routes again, such as after a change: all whose path begins with one of these. */
-export const readAgain = (...paths: readonly string[]): Promise<void> =>
-  queryClient.invalidateQueries({
-    predicate: ({ queryKey: [name] }) => typeof name === 'string' && paths.some((path) => name.startsWith(`GET ${path}`)),
-  });
+export const readAgain = async (...paths: readonly string[]): Promise<void> => {
+  const named = ({ queryKey: [name] }: { queryKey: readonly unknown[] }): boolean =>
+    typeof name === 'string' && paths.some((path) => name.startsWith(`GET ${path}`));
+  // A first reading that has not ended can have begun before the change, and would not be repeated.
+  await queryClient.cancelQueries({ predicate: named });
+  await queryClient.invalidateQueries({ predicate: named });
+};

@@ -202,7 +202,16 @@ describe('billing in the console', () => {
   });
 
   test('exports usage records to a file once', async () => {
-    const { page, faults, close } = await ui.open(owner, '/exports?dialog=create');
+    const { page, faults, close } = await ui.open(owner, '/nowhere');
+    const created = page.waitForResponse((reply) => /\/exports$/.test(reply.url()) && reply.request().method() === 'POST');
+    // The list that is read first is that of before the export, and comes after it.
+    const delay = async (route: Route): Promise<void> => {
+      const response = await route.fetch();
+      await created;
+      await route.fulfill({ response });
+    };
+    await page.route(/\/v1\/billing\/exports$/, delay, { times: 1 });
+    await page.evaluate("history.pushState(null, '', '/console/exports?dialog=create')");
     await page.getByRole('dialog').getByRole('button', { name: 'Create export' }).dblclick();
     await page.getByRole('cell', { name: 'CSV' }).waitFor();
     const exports = async () => (await ui.control.done('GET', '/v1/billing/exports', { token: owner.token })).data;
