@@ -241,7 +241,12 @@ describe('billing in the console', () => {
     const visited = await ui.open(owner, `/invoices/${id}`, PHONE);
     const { page, faults, close } = visited;
     await page.getByText(PLANTED).nth(1).waitFor();
-    const rowOf = async (name: string) => (await page.getByRole('row', { name }).getByRole('cell').allTextContents()).slice(1);
+    const rowOf = async (name: string): Promise<string[]> => {
+      const cells = page.getByRole('row', { name }).getByRole('cell');
+      // Some are read after the invoice, such as those of its credit notes.
+      await cells.first().waitFor();
+      return (await cells.allTextContents()).slice(1);
+    };
     await page.getByRole('link', { name: `Search ${PLANTED}` }).waitFor();
     expect(await rowOf('Search')).toEqual(['1,234', '$60.00']);
     expect(await rowOf('All models')).toEqual(['1,236', '$100.00']);
