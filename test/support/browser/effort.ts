@@ -14,7 +14,8 @@ const COUNT = `(() => {
   window.effort = { clicks: 0, fields: new Set() };
   if (isCounting) return;
   const count = (event) => { if (event.isTrusted) window.effort.clicks++; };
-  addEventListener('pointerdown', count, true);
+  // Not on the window, where Playwright stops a click that would miss its element, and tries it again.
+  document.addEventListener('pointerdown', count, true);
   addEventListener('keydown', (event) => {
     const isShortcut = (event.ctrlKey || event.metaKey) && !['Control', 'Meta'].includes(event.key);
     if (event.key === 'Enter' || isShortcut) count(event);
