@@ -11,7 +11,8 @@ import type { SignedIn } from '../../support/clients/control.ts';
 
 const SCREENS = screenPaths();
 const MAX_CALLS = 3;
-const SECRET = /eyJ|sk-[\w-]{20}|ses_\w{18}\./;
+// An access token begins with these letters, and an id can have them.
+const SECRET = /eyJ[\w-]{20}|sk-[\w-]{20}|ses_\w{18}\./;
 const PLATFORM: readonly Role[] = ['support', 'platform_billing', 'admin'];
 // A screen that reads only what all can read, and the route that its users need.
 const SENDS = new Map([['/playground', '/v1/api-keys']]);
