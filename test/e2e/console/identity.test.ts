@@ -46,7 +46,7 @@ describe('identity providers in the console', () => {
       await dialog.waitFor();
       const refused = page.waitForResponse((reply) => reply.url().includes('scim-tokens') && reply.status() === 403);
       sendOn();
-      await refused;
+      await (await refused).finished();
       await dialog.getByLabel('Password').fill(owner.password);
       await dialog.getByRole('button', { name: 'Confirm' }).click();
       const token = await page.getByRole('dialog', { name: 'SCIM token' }).getByLabel('Secret', { exact: true }).textContent();
