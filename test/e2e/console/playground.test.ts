@@ -125,22 +125,24 @@ describe('the playground of the console', () => {
   test('waits for a deployment that wakes, sends again by itself, and can be cancelled', async () => {
     const visited = await ui.open(owner, `/playground?model=${ui.run.ondemand_model}`);
     const { page, faults, close } = visited;
-    const waking = (retryAfter: number) => async (route: Route) => {
+    await page.clock.install();
+    const waking = async (route: Route) => {
       const now = Math.floor(Date.now() / 1_000);
       const wake = { started_at: now - 60, expected_at: now + 60, p50_seconds: 100, p90_seconds: 160 };
       const error = { message: 'The deployment is starting.', type: 'server_error', param: 'model', code: 'deployment_waking', wake };
-      await reply(route, 503, JSON.stringify({ error }), { 'retry-after': String(retryAfter) });
+      await reply(route, 503, JSON.stringify({ error }), { 'retry-after': '60' });
     };
-    await page.route(CHAT, waking(1), { times: 1 });
+    await page.route(CHAT, waking, { times: 1 });
     const users: (string | undefined)[] = [];
     page.on('request', (request) => request.method() === 'POST' && users.push(request.headers()['x-user-id']));
     await page.getByLabel('Max tokens').fill('8');
     await sendMessage(page, 'Wake up.');
     await answer(page).getByText('half of its starts took at most').waitFor();
     expect(Number(await page.getByRole('progressbar').getAttribute('value'))).toBeCloseTo(0.5, 1);
+    await page.clock.fastForward('01:00');
     await page.getByText('Timeline').waitFor();
     expect(users.filter(Boolean)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), users.at(-1)]);
-    await page.route(CHAT, waking(60));
+    await page.route(CHAT, waking);
     await sendMessage(page, 'Again.');
     await answer(page, 1).getByRole('button', { name: 'Cancel' }).click();
     await answer(page, 1).getByText('This request costs nothing').waitFor();
