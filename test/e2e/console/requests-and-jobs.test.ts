@@ -223,6 +223,9 @@ describe('usage and costs in the console', () => {
     await row.waitFor();
     const { cost } = resultsOf(await costs()).find(({ api_key_id }) => api_key_id === ownersKey.id) ?? { cost: '' };
     expect(await row.textContent()).toContain(`$${cost}`);
+    // The button says that it has copied for a moment only.
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
     await page.getByRole('button', { name: 'Copy days as CSV' }).click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(`,${ownersKey.id},${cost}\r\n`);
@@ -236,6 +239,7 @@ describe('usage and costs in the console', () => {
     await page.getByRole('cell', { name: PLANTED }).first().waitFor();
     await page.getByText('Numbers').click();
     expect(await accessibilityFaults(page)).toEqual([]);
+    await page.locator('canvas').waitFor({ state: 'attached' });
     const drawn = "document.querySelector('canvas').toDataURL()";
     const inTheDark = await page.evaluate<string>(drawn);
     await page.emulateMedia({ colorScheme: 'light' });
