@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import { brokenConnection, CallTimeout } from './errors.ts';
 import { createReplyReader, type ReplyReader, type ReplySink, type ReplyState } from './reply-reader.ts';
+import { startTimeout } from './timeout.ts';
 
 // As many as Node's own agent keeps.
 const MAX_IDLE = 256;
@@ -121,9 +122,9 @@ export const createConnections = ({ url, connectMs, maxSockets }: ConnectionOpti
   const open = (): Connection => {
     const socket = connect();
     const connection: Connection = { socket, reader: createReplyReader(), call: undefined, hasReply: false };
-    const late = setTimeout(() => socket.destroy(new CallTimeout(`No connection within ${connectMs} ms.`)), connectMs);
+    const late = startTimeout(connectMs, () => socket.destroy(new CallTimeout(`No connection within ${connectMs} ms.`)));
     count += 1;
-    socket.once(opened, () => clearTimeout(late));
+    socket.once(opened, late.clear);
     socket.on('data', (part: Buffer) => {
       const { call, reader } = connection;
       // Bytes that arrive between two calls must not become the reply to the next one.
@@ -142,7 +143,7 @@ export const createConnections = ({ url, connectMs, maxSockets }: ConnectionOpti
     // An error of an idle connection concerns nobody.
     socket.on('error', (error) => fail(connection, error));
     socket.once('close', () => {
-      clearTimeout(late);
+      late.clear();
       count -= 1;
       const place = idle.indexOf(connection);
       if (place >= 0) idle.splice(place, 1);

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Connections, PendingCall } from './connections.ts';
 import { brokenConnection, CallTimeout, DamagedReply, isConnectionError } from './errors.ts';
 import type { ReplyHead } from './reply-reader.ts';
+import { startTimeout } from './timeout.ts';
 
 /** A request as it is sent. */
 export interface Outgoing {
@@ -121,7 +122,7 @@ export const exchange = (
 
     const leave = (): void => {
       isOver = true;
-      clearTimeout(silence);
+      silence.clear();
       signal?.removeEventListener('abort', abort);
     };
     const fail = (error: Error | undefined, hasReply: boolean): void => {
@@ -137,7 +138,7 @@ export const exchange = (
       else connections.forget(call);
     };
     const abort = (): void => destroy(received ? brokenConnection('aborted') : (signal?.reason as Error));
-    const silence = setTimeout(() => destroy(new CallTimeout(`No data for ${silenceMs} ms.`)), silenceMs);
+    const silence = startTimeout(silenceMs, () => destroy(new CallTimeout(`No data for ${silenceMs} ms.`)));
 
     const call: PendingCall = {
       begin: (own) => {
@@ -154,7 +155,7 @@ export const exchange = (
       onHead: (next) => {
         received = next;
         if (isOver || !isStreamed(next.status)) return void silence.refresh();
-        clearTimeout(silence);
+        silence.clear();
         stream = createBody(socket as Socket, destroy);
         resolve({ head: next, body: NOTHING, stream: stream.body });
       },

@@ -84,6 +84,29 @@ describe('a call that is broken off', () => {
     await server.terminate();
   });
 
+  describe('of a process that is held up for longer', () => {
+    const holdUp = (): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+
+    test('reads the reply that arrived meanwhile', async () => {
+      aws.answers((response) => {
+        sendRaw(response, 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
+        holdUp();
+      });
+      expect(await callerOf(aws.url, { silenceMs: 1_000 }).call(aCall, 1, textOf)).toBe('{}');
+    });
+
+    test('uses the connection that was opened meanwhile', async () => {
+      aws.answers((response) => response.end('{}'));
+      // After this, Node runs timers next.
+      await new Promise(setImmediate);
+      const call = callerOf(aws.url, { connectMs: 1_000 }).call(aCall, 1, textOf);
+      // It begins to connect.
+      for (let turn = 0; turn < 20; turn++) await new Promise<void>((resolve) => process.nextTick(resolve));
+      holdUp();
+      expect(await call).toBe('{}');
+    });
+  });
+
   test.each([200, 500])('ends if the body of a %d stops in the middle', async (status) => {
     const answer: Answer = (response) => response.writeHead(status, { 'content-length': 100 }).write('{');
     expect(await failureOf(answer, { silenceMs: SHORT_MS })).toMatchObject({ name: 'TimeoutError' });
