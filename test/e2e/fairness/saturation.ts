@@ -5,8 +5,8 @@ import { INFERENCE, SHARE, type Tenants } from './tenants.ts';
 
 const STREAMS = 3 * INFERENCE;
 const NEIGHBOURS_REQUESTS = 20;
-// Longer than all of the neighbour's requests take.
-const LONG = { max_tokens: 400, min_tokens: 400, ignore_eos: true, stream: true };
+// Longer than all of the neighbour's requests take, on a busy machine too.
+const LONG = { max_tokens: 1_000, min_tokens: 1_000, ignore_eos: true, stream: true };
 const TOKEN_DELAY_MS = 50;
 const messages = [{ role: 'user', content: 'Tell me about weirs.' }];
 

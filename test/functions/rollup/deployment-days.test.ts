@@ -151,7 +151,7 @@ describe('the days of a deployment', () => {
     const caller = newCaller();
     await put(eventOf(caller, deployment, MIDNIGHT + 1_000));
     const keys = [{ id: caller.key, shards: 1, organization: caller.organization }];
-    const run = async () => (await rebuild(storesOf(), DAY, keys, Date.now)).organizations.drift;
+    const run = async () => (await rebuild(storesOf(), DAY, keys, () => MIDNIGHT + 7 * DAY_MS)).organizations.drift;
     await recompute({ ...storesOf(), deploymentDays: undefined as never }, [{ shard: caller.key, startMs: MIDNIGHT }]);
     expect(await read(deployment)).toMatchObject({ usage: [] });
     expect(await run()).toEqual({ rows: 0, events: 0, cost_nanos: 0n });

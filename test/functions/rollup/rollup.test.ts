@@ -8,6 +8,7 @@ import type { Database } from '../../../shared/database/database.ts';
 import { createActivityStore, type LastEvent } from '../../../shared/deployments/activity-store.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
+import { DAY_MS } from '../../../shared/time/units.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { Rollup } from '../../../shared/usage/rollup-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
@@ -140,7 +141,7 @@ describe('recompute', () => {
           shards: shardsOfKey(keys, id),
           organization: organizationOf(keys, id),
         }));
-        const report = await rebuild(depsOf(database.database), DAY, own, Date.now);
+        const report = await rebuild(depsOf(database.database), DAY, own, () => Date.parse(DAY) + 7 * DAY_MS);
         const sums = plainSums(keys, events).filter(({ keyId, day, bucket }) => keyId !== keys.foreign && day === DAY && !bucket);
         const noDifferences = { drift: { rows: 0, events: 0, cost_nanos: 0n }, behind: { rows: 0, events: 0 } };
         expect(report).toMatchObject({

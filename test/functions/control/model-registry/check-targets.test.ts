@@ -6,6 +6,7 @@ import { checkTargets, type TargetCheckDependencies } from '../../../../function
 import { createTargetFacts } from '../../../../functions/control/model-registry/target-facts.ts';
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import type { NewModel } from '../../../../shared/models/model.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { checksWith, type Fakes, modelOf, startFakes } from './target-check-fixtures.ts';
 
 let fakes: Fakes;
@@ -148,6 +149,8 @@ describe('a model with several targets', () => {
     const invoke: TargetCheckDependencies['invoke'] = async function* (invocation) {
       active++;
       most = Math.max(most, active);
+      await eventually(async () => most >= 4, 'four are checked at the same time');
+      // A fifth one would begin now.
       await nextTurn();
       yield* deps.invoke(invocation);
       active--;
