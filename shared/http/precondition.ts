@@ -33,3 +33,17 @@ export const checkVersion = <Resource extends Versioned>(resource: Resource, exp
   if (expected && !expected.includes(resource.version)) throw new PreconditionFailed();
   return resource;
 };
+
+/**
+ * Makes a change, and makes it again from what it then reads if another change came between. @throws 412 if that
+ * happens each time; what the change throws
+ */
+export const retryChanged = async <Result>(maxTries: number, change: () => Promise<Result>): Promise<Result> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await change();
+    } catch (error) {
+      if (!(error instanceof PreconditionFailed) || tries === maxTries) throw error;
+    }
+  }
+};

@@ -1,5 +1,5 @@
 import { inParallel } from '../../../shared/database/in-parallel.ts';
-import { PreconditionFailed } from '../../../shared/http/errors.ts';
+import { retryChanged } from '../../../shared/http/precondition.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { revokeApiKey } from './change-api-key.ts';
@@ -7,17 +7,10 @@ import type { ApiKeyDependencies } from './create-api-key.ts';
 
 const PARALLEL = 8;
 // Each time, a concurrent request has changed the key: it has revoked it.
-const MAX_ATTEMPTS = 3;
+const MAX_TRIES = 3;
 
 const revoke = async (deps: ApiKeyDependencies, actor: Actor, id: string): Promise<void> => {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await revokeApiKey(deps, actor, id);
-      return;
-    } catch (error) {
-      if (!(error instanceof PreconditionFailed) || attempt === MAX_ATTEMPTS) throw error;
-    }
-  }
+  await retryChanged(MAX_TRIES, () => revokeApiKey(deps, actor, id));
 };
 
 /**

@@ -1,5 +1,6 @@
 import { transact, type Write } from '../../../shared/database/transaction.ts';
-import { PreconditionFailed, ServiceUnavailable } from '../../../shared/http/errors.ts';
+import { ServiceUnavailable } from '../../../shared/http/errors.ts';
+import { retryChanged } from '../../../shared/http/precondition.ts';
 import type { OrganizationRole } from '../../../shared/single-sign-on/identity-provider.ts';
 import type { UserRole } from '../access/actor.ts';
 import { updateUser } from '../users/update-user.ts';
@@ -103,17 +104,12 @@ export const changeMembership = async (
   connection: ScimConnection,
   change: MembershipChange,
   readGroups: () => Promise<GroupsById>,
-): Promise<void> => {
-  for (let tries = 1; ; tries++) {
+): Promise<void> =>
+  retryChanged(MAX_TRIES, async () => {
     if (deps.now() - connection.actor.origin.nowMs > MAX_CHANGING_MS)
       throw new ServiceUnavailable(new Error(`Some users of ${connection.provider.id} still have their former groups.`));
-    try {
-      return await changeOnce(deps, connection, change, await readGroups());
-    } catch (error) {
-      if (!(error instanceof PreconditionFailed) || tries === MAX_TRIES) throw error;
-    }
-  }
-};
+    await changeOnce(deps, connection, change, await readGroups());
+  });
 
 /** Says if a user has another role than their groups give them, as after a crash or a new name of a group. */
 export const hasOtherRole = (connection: ScimConnection, row: ScimUserRow, role: string | undefined, groups: GroupsById): boolean => {

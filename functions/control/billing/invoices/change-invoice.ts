@@ -7,8 +7,8 @@ import { invoiceNotification } from '../../../../shared/billing/invoice-notifica
 import type { InvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { type IssueDependencies, issueInvoice, NotADraft } from '../../../../shared/billing/issue-invoice.ts';
 import type { Write } from '../../../../shared/database/transaction.ts';
-import { Conflict, InvalidRequest, PreconditionFailed } from '../../../../shared/http/errors.ts';
-import { checkVersion } from '../../../../shared/http/precondition.ts';
+import { Conflict, InvalidRequest } from '../../../../shared/http/errors.ts';
+import { checkVersion, retryChanged } from '../../../../shared/http/precondition.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { dayOf } from '../../../../shared/usage/bucket.ts';
 import type { Actor, ActorChecks } from '../../access/actor.ts';
@@ -87,19 +87,9 @@ const change = async (
   return toInvoiceResource(after);
 };
 
-const MAX_TRIES = 5;
-
 // The rendering of its files changes an invoice soon after its issue. A caller who expects no version gets no 412 for
 // that.
-const retryAnyVersion = async <Result>(expected: Expected, attempt: () => Promise<Result>): Promise<Result> => {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (expected || !(error instanceof PreconditionFailed) || tries === MAX_TRIES) throw error;
-    }
-  }
-};
+const triesOf = (expected: Expected): number => (expected ? 1 : 5);
 
 /** Issues a draft, and queues the rendering of its files. @throws 404, 409, 412, 503 */
 export const issueDraft = async (deps: InvoiceDependencies, actor: Actor, id: string, expected: Expected): Promise<InvoiceResource> => {
@@ -130,7 +120,7 @@ export const payInvoice = async (
   const paidAtMs = paid_at === undefined ? nowMs : paid_at * SECOND_MS;
   if (paidAtMs > nowMs)
     throw new InvalidRequest({ param: 'paid_at', message: "Invalid value for 'paid_at': expected a time that is not in the future." });
-  return retryAnyVersion(expected, async () => {
+  return retryChanged(triesOf(expected), async () => {
     const before = checkVersion(await visibleInvoice(deps, actor, id), expected);
     if (before.state !== 'issued') throw new NotIssued(before, 'Only an issued invoice can be paid.');
     checkPaidSinceIssue(before, paidAtMs);
@@ -156,7 +146,7 @@ export const voidInvoice = async (
   { reason }: VoidReason,
   expected: Expected,
 ): Promise<InvoiceResource> => {
-  return retryAnyVersion(expected, async () => {
+  return retryChanged(triesOf(expected), async () => {
     const before = checkVersion(await visibleInvoice(deps, actor, id), expected);
     if (before.state === 'draft') throw new NotIssued(before, 'Delete the draft instead.');
     if (before.state === 'paid') throw new NotIssued(before, "It can't be voided. Issue a credit note instead.");
