@@ -59,9 +59,10 @@ describe('json_object', () => {
       const { user, system } = process.cpuUsage(before);
       return user + system;
     };
-    // In turns, and the least of each: other work on the machine makes some of them take longer.
+    // In turns, and the least of each: other work on the machine makes some of them take longer. Too high a ratio is
+    // measured again: it is 2 to 3 once the code is compiled.
     const least = { free: Number.POSITIVE_INFINITY, json: Number.POSITIVE_INFINITY };
-    for (let turn = 0; turn < 6; turn++) {
+    for (let turn = 0; turn < 60 && (turn < 6 || least.json >= 8 * least.free); turn++) {
       least.free = Math.min(least.free, await cpuOf({}));
       least.json = Math.min(least.json, await cpuOf(JSON_OBJECT));
     }
