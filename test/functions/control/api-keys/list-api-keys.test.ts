@@ -82,13 +82,13 @@ describe('listApiKeys', () => {
   test('returns each key once, in pages, whatever is between them', async () => {
     const wanted: string[] = [];
     for (let i = 0; i < 7; i++) {
-      const { id } = await create(owner, { name: i % 2 === 0 ? `yes ${i}` : `no ${i}` });
+      const { id } = await create(owner, { name: i % 2 === 0 ? `wanted ${i}` : `other ${i}` });
       if (i % 2 === 0) wanted.push(id);
     }
     const found: string[] = [];
     let after: string | undefined;
     do {
-      const { data, next } = await list(owner, { q: 'yes', limit: 3, ...(after !== undefined && { after }) });
+      const { data, next } = await list(owner, { q: 'wanted', limit: 3, ...(after !== undefined && { after }) });
       found.push(...data.map(({ id }) => id));
       after = next ?? undefined;
     } while (after !== undefined);
