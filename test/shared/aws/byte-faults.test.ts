@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { FunctionUnavailable } from '../../../shared/aws/function-errors.ts';
 import { createInvokeFunction } from '../../../shared/aws/invoke-function.ts';
-import { startFakeLambda } from '../../support/emulators/fake-lambda.ts';
+import { startFakeLambda, temporaryCredentials } from '../../support/emulators/fake-lambda.ts';
 import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/faults/byte-fault-proxy.ts';
 import { REPLY_PLACES, REQUEST_PLACES } from '../../support/faults/byte-places.ts';
 
@@ -14,8 +14,8 @@ let proxy: ByteFaultProxy;
 beforeAll(async () => {
   lambda = await startFakeLambda();
   lambda.answers((response) => response.end(JSON.stringify(RESULT)));
-  const credentials = { accessKeyId: 'AKID', secretAccessKey: 'secret', sessionToken: 'token' };
-  proxy = await startByteFaultProxy(lambda.url, { random: seededRandom(9), faultOf: () => undefined, credentials });
+  const options = { random: seededRandom(9), faultOf: () => undefined, credentials: temporaryCredentials };
+  proxy = await startByteFaultProxy(lambda.url, options);
   process.env.AWS_ENDPOINT_URL_LAMBDA = proxy.url;
 });
 afterAll(async () => {
