@@ -7,7 +7,7 @@ interface JestRuntime {
   setGlobalsForRuntime: (globals: object) => void;
 }
 type TestRunner = (
-  globalConfig: object,
+  globalConfig: { watch: boolean; watchAll: boolean },
   config: object,
   environment: ProcessEnvironment,
   runtime: JestRuntime,
@@ -56,7 +56,7 @@ const mocksOf = ({ moduleMocker, fakeTimersModern: timers }: ProcessEnvironment)
 const run: TestRunner = async (globalConfig, config, environment, runtime, testPath) => {
   process.env[SUITE_VARIABLE] = testPath;
   Reflect.deleteProperty(globalThis, EVENT_HANDLERS);
-  const suite = openSuite();
+  const suite = openSuite({ canFilesChange: globalConfig.watch || globalConfig.watchAll });
   const native: JestRuntime = Object.assign(Object.create(runtime), {
     requireInternalModule: requireAnew,
     unstable_shouldLoadAsEsm: () => true,

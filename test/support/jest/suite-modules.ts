@@ -19,6 +19,13 @@ const suiteOf = (url: string | undefined): string | undefined => url?.split(SUIT
 
 const isOfProject = (url: string): boolean => url.startsWith(ROOT) && !url.startsWith(PACKAGES) && !url.includes('?');
 
+// As in a function, whose process serves one invocation after another. What begins a process is evaluated anew, because
+// it reads the environment.
+const isProduct = (url: string): boolean =>
+  /^(?:functions|infra|shared)\//.test(url.slice(ROOT.length)) && !/\/(?:handler|main)\.ts$/.test(url);
+
+let sharesProduct = false;
+
 // Of a worker's suites, by what is imported and by whom: Node itself would search for it again for each suite.
 const resolutions = new Map<string, ResolveFnOutput>();
 const resolveOnce: ResolveHookSync = (specifier, context, next) => {
@@ -35,7 +42,8 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   if (suite === undefined) return next(specifier, context);
   if (specifier === '@jest/globals') return { url: `${GLOBALS_URL}${SUITE}${suite}`, format: 'module', shortCircuit: true };
   const resolved = resolveOnce(specifier, context, next);
-  return isOfProject(resolved.url) ? { ...resolved, url: `${resolved.url}${SUITE}${suite}` } : resolved;
+  if (!isOfProject(resolved.url) || (sharesProduct && isProduct(resolved.url))) return resolved;
+  return { ...resolved, url: `${resolved.url}${SUITE}${suite}` };
 };
 
 // Node warns that stripping is experimental. Types become blanks, so lines and columns in stack traces stay exact.
@@ -82,11 +90,12 @@ const STATE = 'JEST_STATE_SYMBOL';
 let suites = 0;
 
 /**
- * Returns what evaluates modules for one suite. It gets its own copies of the project's modules and of the state in
- * them, and shares packages with the other suites of its process.
+ * Returns what evaluates modules for one suite. It gets its own copies of the modules of tests and of the console, with
+ * the state in them. With the other suites of its process it shares packages and, if files don't change, the product.
  */
-export const openSuite = () => {
+export const openSuite = ({ canFilesChange }: { canFilesChange: boolean }) => {
   const suite = ++suites;
+  sharesProduct = !canFilesChange;
   return {
     /** Says what `@jest/globals` exports to this suite. */
     setGlobals: (globals: object): void => {

@@ -60,6 +60,14 @@ test('the tests and the modules of suites that ended in this worker are gone', (
   expect(suites.size).toBeLessThanOrEqual(1);
 });
 
+test('the suites of a worker share the modules of the product, and each has its own ones of tests', async () => {
+  await import('../../../shared/time/units.ts');
+  const loaded = [...(findLoadedModules()?.keys() ?? [])];
+  const hasItsOwn = (file: string): boolean => loaded.some((url) => url.includes(`/${file}?suite=`));
+  const isWorker = process.send !== undefined;
+  expect([hasItsOwn('test/support/jest/suites.test.ts'), hasItsOwn('shared/time/units.ts')]).toEqual([isWorker, false]);
+});
+
 describe('a run', () => {
   const suites = ['test/e2e/control/users.test.ts', 'test/shared/ids/ids.test.ts', 'test/shared/http/page.test.ts'];
 
