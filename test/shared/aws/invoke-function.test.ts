@@ -8,7 +8,7 @@ import {
 } from '../../../shared/aws/invoke-function.ts';
 import { createSdkInvokeFunction, createSdkInvokeLater } from '../../../shared/aws/sdk-invoke-function.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
-import { startFakeLambda } from '../../support/emulators/fake-lambda.ts';
+import { startFakeLambda, temporaryCredentials } from '../../support/emulators/fake-lambda.ts';
 
 let lambda: Awaited<ReturnType<typeof startFakeLambda>>;
 beforeAll(async () => {
@@ -57,8 +57,10 @@ describe.each([
       lambda.answers((response) => response.end('1'));
       await invoke('f', {});
       expect(lambda.received[0]?.headers).toMatchObject({
-        authorization: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/us-east-1\/lambda\/aws4_request, /),
-        'x-amz-security-token': 'token',
+        authorization: expect.stringMatching(
+          new RegExp(`^AWS4-HMAC-SHA256 Credential=${temporaryCredentials.accessKeyId}/\\d{8}/us-east-1/lambda/aws4_request, `),
+        ),
+        'x-amz-security-token': temporaryCredentials.sessionToken,
       });
     });
 
