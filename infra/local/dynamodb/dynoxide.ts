@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { reservePorts } from '../processes/free-port.ts';
 import { withLogFile } from '../processes/log-file.ts';
 import type { ProcessList } from '../processes/process-list.ts';
+import { reservePorts } from '../processes/reserve-ports.ts';
 import { type Supervised, supervise } from '../processes/supervise.ts';
 import { untilConnectable } from '../processes/until-connectable.ts';
 

@@ -9,7 +9,7 @@ import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { LocalFacts } from '../../../infra/local/local-facts.ts';
-import { reservePorts } from '../../../infra/local/processes/free-port.ts';
+import { reservePorts } from '../../../infra/local/processes/reserve-ports.ts';
 import { type LocalOptions, type LocalRun, startLocal } from '../../../infra/local/run.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { eventually, type FixtureStack, fixtureStacks, processState, twoHosts, writeAssembly } from './fixtures.ts';

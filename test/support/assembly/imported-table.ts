@@ -5,7 +5,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { findDynoxide } from '../../../infra/local/dynamodb/dynoxide.ts';
-import { reservePorts } from '../../../infra/local/processes/free-port.ts';
+import { reservePorts } from '../../../infra/local/processes/reserve-ports.ts';
 import { writeAttributes } from '../../../shared/database/attribute-values.ts';
 
 const CHUNK_CHARACTERS = 1_000_000;

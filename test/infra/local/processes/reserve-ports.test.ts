@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from '@jest/globals';
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
-import { reservePorts } from '../../../../infra/local/processes/free-port.ts';
+import { reservePorts } from '../../../../infra/local/processes/reserve-ports.ts';
 
 // Linux gives out ports from 32,768 on, other systems from 49,152 on.
 test('a free port is none that the operating system gives to others, and can be listened on', async () => {
