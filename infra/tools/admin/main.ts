@@ -273,7 +273,8 @@ const rebuild = async (
 const run = async (args: readonly string[]): Promise<boolean> => {
   const task = readCommand(args, Date.now());
   if (task.isLocal) useLocalRun('.sluice');
-  const database = createSdkDatabase();
+  // Longer than functions wait: no caller waits for it, and a rebuild reads and writes much at a time.
+  const database = createSdkDatabase({ connectMs: 5_000, requestTimeoutMs: 15_000 });
   const operator = operatorOrigin(task.actor, Date.now());
   if (task.command === 'publish-model') {
     await publish(database, operator, task);

@@ -43,7 +43,9 @@ import { weightsRow } from './weights.ts';
 // `npm run doctor` checks an account before and after a deployment, and fails if a row does. It changes nothing; only
 // the request of `--smoke KEY` is charged.
 const ROOT = path.join(import.meta.dirname, '../../..');
-const TIMEOUTS = { requestHandler: { connectionTimeout: 5_000, requestTimeout: 15_000, throwOnRequestTimeout: true } };
+const CONNECT_MS = 5_000;
+const REQUEST_MS = 15_000;
+const TIMEOUTS = { requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS, throwOnRequestTimeout: true } };
 const CREDENTIALS = 'Log in, for instance with aws sso login or by setting AWS_PROFILE; if a permission is missing, the message names it.';
 const DEPLOY_FIRST = 'npm run deploy';
 
@@ -87,7 +89,7 @@ const deploymentRows = async (
     return value;
   };
   const table = (output: string): string => outputOf('data', output);
-  const database = createSdkDatabase();
+  const database = createSdkDatabase({ connectMs: CONNECT_MS, requestTimeoutMs: REQUEST_MS });
   const resources = (await listStackResources(new CloudFormationClient(options), `${name}-data`)) ?? [];
   const accounts = () => createRecordTable(database, table('AccountsTable'));
   const ledger = () => ({
