@@ -36,6 +36,7 @@ import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
+import { CONNECT_MS, REQUEST_MS } from '../aws-timeouts.ts';
 import {
   applyDefaults,
   bootstrap,
@@ -273,8 +274,7 @@ const rebuild = async (
 const run = async (args: readonly string[]): Promise<boolean> => {
   const task = readCommand(args, Date.now());
   if (task.isLocal) useLocalRun('.sluice');
-  // Longer than functions wait: no caller waits for it, and a rebuild reads and writes much at a time.
-  const database = createSdkDatabase({ connectMs: 5_000, requestTimeoutMs: 15_000 });
+  const database = createSdkDatabase({ connectMs: CONNECT_MS, requestTimeoutMs: REQUEST_MS });
   const operator = operatorOrigin(task.actor, Date.now());
   if (task.command === 'publish-model') {
     await publish(database, operator, task);

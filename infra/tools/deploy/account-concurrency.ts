@@ -1,10 +1,10 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { REQUEST_HANDLER } from '../aws-timeouts.ts';
 import { listStackResources } from './stack-resources.ts';
 
 // Lambda keeps these for functions without a reservation, and rejects a reservation beyond the rest.
 const ALWAYS_UNRESERVED = 100;
-const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 15_000, throwOnRequestTimeout: true };
 
 export interface AccountConcurrency {
   /** How many executions the account can have at the same time in this region. */
@@ -20,7 +20,7 @@ export interface AccountConcurrency {
 export const readAccountConcurrency = async (stacks: readonly string[]): Promise<AccountConcurrency> => {
   // The CDK accepts both variables, the SDK only the first.
   const region = process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
-  const options = { requestHandler: TIMEOUTS, ...(region && { region }) };
+  const options = { requestHandler: REQUEST_HANDLER, ...(region && { region }) };
   const lambda = new LambdaClient(options);
   const cloudFormation = new CloudFormationClient(options);
   const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand());

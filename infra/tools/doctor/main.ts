@@ -22,6 +22,7 @@ import { createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { readTemplates } from '../../assembly/read-templates.ts';
 import { type Config, InvalidConfig, ReservedConcurrency, readConfig } from '../../config/config.ts';
 import { nodeVersion, version } from '../../config/release.ts';
+import { CONNECT_MS, REQUEST_HANDLER, REQUEST_MS } from '../aws-timeouts.ts';
 import { readAccountConcurrency } from '../deploy/account-concurrency.ts';
 import { readCommandLine } from '../deploy/command-line.ts';
 import { listStackResources } from '../deploy/stack-resources.ts';
@@ -43,9 +44,6 @@ import { weightsRow } from './weights.ts';
 // `npm run doctor` checks an account before and after a deployment, and fails if a row does. It changes nothing; only
 // the request of `--smoke KEY` is charged.
 const ROOT = path.join(import.meta.dirname, '../../..');
-const CONNECT_MS = 5_000;
-const REQUEST_MS = 15_000;
-const TIMEOUTS = { requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS, throwOnRequestTimeout: true } };
 const CREDENTIALS = 'Log in, for instance with aws sso login or by setting AWS_PROFILE; if a permission is missing, the message names it.';
 const DEPLOY_FIRST = 'npm run deploy';
 
@@ -141,7 +139,7 @@ const examine = async (flags: readonly string[], smokeKey: string | undefined): 
   const region = process.env.AWS_REGION;
   if (!region) return [failure('region', 'none is set', 'export AWS_REGION=eu-west-1, or the region that you want')];
   const config = readConfig(context, region);
-  const options = { ...TIMEOUTS, region };
+  const options = { requestHandler: REQUEST_HANDLER, region };
   const templates = await readTemplates(context);
   const names = templates.map(({ name }) => name);
   const rows = [nodeRow(process.versions.node, nodeVersion), ok('region', region), ...(await accountRows(names, config, options))];

@@ -3,6 +3,7 @@ import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { readTemplates } from '../../assembly/read-templates.ts';
 import { type Config, readConfig } from '../../config/config.ts';
+import { REQUEST_HANDLER } from '../aws-timeouts.ts';
 import { readCommandLine } from '../deploy/command-line.ts';
 import { listStackResources, type StackResource } from '../deploy/stack-resources.ts';
 import { readFlags } from '../read-flags.ts';
@@ -13,8 +14,6 @@ import { billedAccelerators, describeEndpoints, listRunningEndpoints, type Runni
 // deletes nothing.
 const ROOT = path.join(import.meta.dirname, '../../..');
 
-const CLIENT = { requestHandler: { connectionTimeout: 5_000, requestTimeout: 15_000, throwOnRequestTimeout: true } };
-
 // The CDK accepts both variables, the SDK only the first.
 const ownRegion = (): string => {
   const region = process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
@@ -24,7 +23,7 @@ const ownRegion = (): string => {
 
 const explain = async (context: unknown): Promise<string> => {
   const stacks = await readTemplates(context);
-  const client = new CloudFormationClient({ ...CLIENT, region: ownRegion() });
+  const client = new CloudFormationClient({ requestHandler: REQUEST_HANDLER, region: ownRegion() });
   const deployed = new Map<string, StackResource[] | undefined>();
   for (const { name } of stacks) deployed.set(name, await listStackResources(client, name));
   const nameOf = ({ stack, logicalId }: Leftover): string | undefined =>
@@ -61,7 +60,9 @@ const check = async ({ name, endpointTag, endpointRegions }: Config): Promise<nu
   const regions = [...new Set([ownRegion(), ...endpointRegions])];
   const endpoints: RunningEndpoint[] = [];
   for (const region of regions)
-    endpoints.push(...(await listRunningEndpoints(new SageMakerClient({ ...CLIENT, region }), region, { name, endpointTag })));
+    endpoints.push(
+      ...(await listRunningEndpoints(new SageMakerClient({ requestHandler: REQUEST_HANDLER, region }), region, { name, endpointTag })),
+    );
   console.log(describeEndpoints(endpoints, regions));
   return billedAccelerators(endpoints).length > 0 ? 1 : 0;
 };
