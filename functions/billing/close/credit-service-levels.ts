@@ -27,7 +27,7 @@ import {
 
 export interface ServiceCreditDependencies extends AuditDependencies, LedgerDependencies {
   settings: Pick<BillingSettingsStore, 'getSeller'>;
-  invoices: Pick<InvoiceStore, 'get' | 'toReplace'>;
+  invoices: Pick<InvoiceStore, 'get' | 'ofMonth' | 'toReplace'>;
   creditNotes: Pick<CreditNoteStore, 'find' | 'toCreate'>;
   numbers: NumberStore;
   credit: CreditStore;
@@ -110,13 +110,26 @@ const creditByNote = async (deps: ServiceCreditDependencies, invoice: Invoice): 
     await deps.tasks.send({ task: 'render', organization: invoice.organization, document: note.id }, deps.now());
 };
 
+/** The prepaid credit that was granted for earlier invoices of the same month, which are void. */
+export const grantedForVoid = async (
+  { invoices, credit }: { invoices: Pick<InvoiceStore, 'ofMonth'>; credit: Pick<CreditStore, 'getOnce'> },
+  { organization, month, id }: Pick<Invoice, 'organization' | 'month' | 'id'>,
+): Promise<bigint> => {
+  let granted = 0n;
+  for (const other of await invoices.ofMonth(organization, month)) {
+    if (other.id === id) break;
+    granted += (await credit.getOnce(organization, prepaidCreditKey(other.id)))?.amount_nanos ?? 0n;
+  }
+  return granted;
+};
+
 const grantPrepaid = async (deps: ServiceCreditDependencies, invoice: Invoice): Promise<void> => {
   const { organization } = invoice;
-  const amount_nanos = prepaidCreditNanos(invoice.service_levels ?? []);
-  if (amount_nanos <= 0n) return;
   const key = prepaidCreditKey(invoice.id);
   // A crash can have left the grant out of the balance.
   if (await deps.credit.getOnce(organization, key)) return applyGrants(deps, organization);
+  const amount_nanos = prepaidCreditNanos(invoice.service_levels ?? []) - (await grantedForVoid(deps, invoice));
+  if (amount_nanos <= 0n) return;
   const reason = reasonFor(invoice);
   try {
     await grantCredit(deps, { organization, amount_nanos, actor: 'billing', reason, granted_at: deps.now() }, (grant) => {

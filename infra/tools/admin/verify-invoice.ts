@@ -1,5 +1,6 @@
 import { addGroup, type ChargeGroups, listGroups } from '../../../functions/billing/close/charge-group.ts';
 import { chargeLines, composeInvoice } from '../../../functions/billing/close/compose-invoice.ts';
+import { grantedForVoid } from '../../../functions/billing/close/credit-service-levels.ts';
 import { type DayFile, loadDay, monthOfDay } from '../../../functions/billing/close/day-file.ts';
 import { Inputs } from '../../../functions/billing/close/inputs.ts';
 import { createInvoicePrices } from '../../../functions/billing/close/invoice-prices.ts';
@@ -27,7 +28,7 @@ import type { ServiceLevel } from '../../../shared/service-levels/service-level.
 import { countedLines, type UncountedEvent, type VerifiedDay, verifyDay } from './verify-day.ts';
 
 export interface VerifyDependencies extends SourceDependencies {
-  invoices: Pick<InvoiceStore, 'find'>;
+  invoices: Pick<InvoiceStore, 'find' | 'ofMonth'>;
   billedMonths: Pick<BilledMonthsStore, 'get'>;
   files: BillingFiles;
   creditNotes: Pick<CreditNoteStore, 'find'>;
@@ -100,13 +101,10 @@ const compareLevels = (billed: readonly ServiceLevel[], derived: readonly Servic
     return [`Service level of ${model}: the invoice has ${words(one)}, the events give ${words(other)}.`];
   });
 
-const compareGrant = async (
-  { credit }: VerifyDependencies,
-  { id, organization }: Invoice,
-  levels: readonly ServiceLevel[],
-): Promise<string[]> => {
-  const expected = prepaidCreditNanos(levels);
-  const granted = (await credit.getOnce(organization, prepaidCreditKey(id)))?.amount_nanos ?? 0n;
+const compareGrant = async (deps: VerifyDependencies, invoice: Invoice, levels: readonly ServiceLevel[]): Promise<string[]> => {
+  const more = prepaidCreditNanos(levels) - (await grantedForVoid(deps, invoice));
+  const expected = more > 0n ? more : 0n;
+  const granted = (await deps.credit.getOnce(invoice.organization, prepaidCreditKey(invoice.id)))?.amount_nanos ?? 0n;
   if (granted === expected) return [];
   return [`Prepaid credit for service levels: $${dollarsOf(granted)} was granted, the events give $${dollarsOf(expected)}.`];
 };

@@ -160,6 +160,35 @@ describe('a month that misses a promise', () => {
     expect(await verify()).toMatchObject({ differences: [] });
   });
 
+  test('grants prepaid credit once if its invoice becomes void and the month is closed again', async () => {
+    await database.database.put({
+      TableName: database.tables.Keys as string,
+      Item: newLimiterItem(organization, organization, { set: {} }),
+    });
+    await promise(availability());
+    await usage({ cost_nanos: 20n * DOLLAR, is_prepaid: true });
+    await usage(FAILED);
+    await close();
+    const toVoid = async (): Promise<void> => {
+      const invoice = await invoiceOf();
+      const restored = await closing.billedMonths.toRestore(invoice);
+      await transact(database.database, [...closing.invoices.toReplace(invoice, { state: 'void' }), ...restored]);
+    };
+    const granted = async () => (await Array.fromAsync(closing.credit.list(organization))).map(({ amount_nanos }) => amount_nanos);
+
+    await toVoid();
+    await close();
+    expect(await granted()).toEqual([2n * DOLLAR]);
+    expect(await verify()).toMatchObject({ differences: [] });
+    await toVoid();
+    await usage({ cost_nanos: 5n * DOLLAR, is_prepaid: true });
+    await close();
+    await close();
+    expect(await granted()).toEqual([2n * DOLLAR, 50n * CENT]);
+    expect((await closing.limiters.get(organization))?.avail).toBe(Number(250n * CENT));
+    expect(await verify()).toMatchObject({ differences: [] });
+  });
+
   test('is computed once: what comes later changes the next invoice and not the credit', async () => {
     await promise(availability());
     const events = [await usage({ cost_nanos: 100n * DOLLAR }), await usage(FAILED)];
