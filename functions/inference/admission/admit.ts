@@ -91,7 +91,7 @@ const knownShard = async ({ cache, store }: Limiters, limiterId: string, { item 
   return countsMoney(item) ? { item: await store.get(limiterId), isExact: true } : { item: assumedShard(item, limiterId), isExact: false };
 };
 
-// In one of the key's shards. @param projects those that are known, and if they have budgets
+// In one of the key's shards. @param projects those that are known, and if they have limiters
 const keyReservation = (
   limiters: Limiters,
   request: AdmissionRequest,
@@ -125,7 +125,7 @@ const keyReservation = (
   };
 };
 
-// The budgets of the key's project must be known before the write, whose entry names the project.
+// Before the write, whose entry names the project, it must be known if the project has a limiter.
 const reserveKey = async (limiters: Limiters, request: AdmissionRequest, authenticated: AuthenticatedKey): Promise<Reserved<KeyItem>> => {
   const { prj } = authenticated.item;
   const projects = new Map<string, boolean>();

@@ -6,19 +6,20 @@ import type { Limiters } from './reserve.ts';
 const UNLIMITED_MS = 30_000;
 
 /**
- * True if a project has a budget. Costs a read in 30 s per environment if it has none, and usually none if it has one.
+ * True if a project has a limiter: from its first budget on, which counts even while there is none. Costs a read in
+ * 30 s per environment if it never had a budget, and usually none otherwise.
  */
 export const isProjectLimited = async ({ cache, store, now }: Limiters, projectId: string): Promise<boolean> => {
   const seen = cache.get(projectId);
+  if (seen?.item) return true;
   // A clock can go back, and then nothing is as old as it seems.
-  if (seen && (Math.abs(now() - seen.seenAtMs) < UNLIMITED_MS || (seen.item && countsMoney(seen.item))))
-    return seen.item !== undefined && countsMoney(seen.item);
+  if (seen && Math.abs(now() - seen.seenAtMs) < UNLIMITED_MS) return false;
   const item = await cache.share(`project ${projectId}`, async () => {
     const read = await store.get(projectId);
     cache.see(projectId, read, now());
     return read;
   });
-  return item !== undefined && countsMoney(item);
+  return item !== undefined;
 };
 
 /** The project of a key as far as this environment knows it, if it has a budget. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { toSetLimiter } from '../../../../functions/control/organizations/organization-limiter.ts';
 import { release } from '../../../../functions/inference/admission/admit.ts';
+import type { Limits } from '../../../../shared/admission/item/limits.ts';
 import { epochOf } from '../../../../shared/admission/item/sweep-epoch.ts';
 import { readAllShards } from '../../../../shared/admission/stores/reservation.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
@@ -100,7 +102,30 @@ describe('the budget of a project', () => {
     expect(isAdmitted(await ask(caller, keys[1], DOLLAR))).toBe(false);
   });
 
-  test('costs a project without one no write, and one read in 30 s', async () => {
+  test('counts what is spent from the first one on, also while there is none', async () => {
+    const { org, project, keys } = await setUp({ month: 10n * DOLLAR });
+    let now = START;
+    const caller = makeCaller(database.limiters, () => now);
+    const setBudgets = async (budgets: Limits['budgets']): Promise<void> => {
+      const limits = { requestsPerMinute: Infinity, tokensPerMinute: Infinity, concurrency: Infinity, budgets, isPrepaid: false };
+      const settings = { status: 'active', limits, organization: org } as const;
+      await database.limiters.writeAll((await toSetLimiter(database.limiters, project, settings, 'limits', now)).writes);
+    };
+    const spend = async (nanos: bigint): Promise<void> => {
+      const admission = await ask(caller, keys[0], nanos);
+      if (!isAdmitted(admission)) throw admission;
+      await release(caller, admission, { tokens: 1, costNanos: nanos });
+    };
+    await spend(4n * DOLLAR);
+    await setBudgets({});
+    for (now of [START + 1_000, START + 40_000]) await spend(7n * DOLLAR);
+    await setBudgets({ month: 20n * DOLLAR });
+    expect(await ask(caller, keys[0], 3n * DOLLAR)).toMatchObject({ status: 429, type: 'insufficient_quota' });
+    expect(await database.limiters.get(project)).toMatchObject({ fl: {}, spent: Number(18n * DOLLAR) });
+    await spend(2n * DOLLAR);
+  });
+
+  test('costs a project that never had one no write, and one read in 30 s', async () => {
     const { keys } = await setUp();
     const caller = makeCaller(database.limiters, () => START);
     const first = await ask(caller, keys[0], DOLLAR);
