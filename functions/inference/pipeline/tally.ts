@@ -16,12 +16,15 @@ const writtenText = ({ content, reasoning, reasoning_content, tool_calls }: Upst
   return written;
 };
 
-// There can't be more cached tokens than the prompt has.
+// As they are billed: there can't be more cached tokens than the prompt has, nor fewer than none.
 const cachedDetails = (
   { prompt_tokens_details: details }: UpstreamUsage,
   promptTokens: number,
-): Pick<UpstreamUsage, 'prompt_tokens_details'> =>
-  exceeds(details?.cached_tokens, promptTokens) ? { prompt_tokens_details: { ...details, cached_tokens: promptTokens } } : {};
+): Pick<UpstreamUsage, 'prompt_tokens_details'> => {
+  const cached = details?.cached_tokens;
+  if (typeof cached !== 'number' || countOf(cached, promptTokens) !== undefined) return {};
+  return { prompt_tokens_details: { ...details, cached_tokens: cached > promptTokens ? promptTokens : 0 } };
+};
 
 const MAX_REASON_CHARACTERS = 40;
 // A text longer than this is estimated rather than counted.
