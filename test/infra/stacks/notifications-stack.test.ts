@@ -75,13 +75,18 @@ test('sends e-mail from the set address and events of tickets only, and knows th
     support: { email: 'desk@example.com', replyTo: 'support@example.com', events: true },
   });
   const template = templates('notifications');
-  const identities = ['billing@mail.example.com', 'mail.example.com'].map((identity) => `arn::ses:::identity/${identity}`);
+  const resources = [
+    // SES sends with what is verified: the address, its domain, or a domain above it.
+    ...['billing@mail.example.com', 'mail.example.com', 'example.com'].map((identity) => `arn::ses:::identity/${identity}`),
+    // An identity can have a default configuration set, for which SES authorizes the call, too.
+    'arn::ses:::configuration-set/*',
+  ];
   const fromAddress = { StringEquals: { 'ses:FromAddress': 'billing@mail.example.com' } };
   expect(grantsOf(template, 'NotificationsRole').sort(byText)).toEqual(
     [
       ...whatItCanDo,
       ...all('dynamodb', ['GetItem'], ['Billing']),
-      ...all('ses', ['SendEmail'], identities, fromAddress),
+      ...all('ses', ['SendEmail'], resources, fromAddress),
       ...all('events', ['PutEvents'], ['arn::events:::event-bus/default'], { StringEquals: { 'events:source': 'sluice.tickets' } }),
     ].sort(byText),
   );
