@@ -22,8 +22,9 @@ const BODY_RULES = {
   AWSManagedRulesKnownBadInputsRuleSet: ['JavaDeserializationRCE_BODY', 'Log4JRCE_BODY', 'ReactJSRCE_BODY'],
 } as const;
 
-// Programs without a user agent are welcome.
-const NO_USER_AGENT = 'NoUserAgent_HEADER';
+// Programs without a user agent are welcome, and so are queries of more than 2 KB: callbacks of single sign-on with
+// Microsoft Entra have longer codes. API Gateway accepts no more than 10 KB of path, query and headers.
+const OF_VALID_REQUESTS = ['NoUserAgent_HEADER', 'SizeRestrictions_QUERYSTRING'];
 
 interface FirewallProps {
   config: Config;
@@ -55,7 +56,7 @@ export class Firewall extends Construct {
       this.#limit(limit, hasCloudFront),
       ...Object.entries(BODY_RULES).map(([group, bodies]) =>
         this.#managed(group, {
-          ruleActionOverrides: [...bodies, ...(group === 'AWSManagedRulesCommonRuleSet' ? [NO_USER_AGENT] : [])].map((rule) => ({
+          ruleActionOverrides: [...bodies, ...(group === 'AWSManagedRulesCommonRuleSet' ? OF_VALID_REQUESTS : [])].map((rule) => ({
             name: rule,
             actionToUse: { count: {} },
           })),

@@ -72,9 +72,17 @@ describe('the firewall of a host', () => {
     for (const { ActionToUse } of overrides) expect(ActionToUse).toEqual({ Count: {} });
   });
 
-  test('counts bodies over 8 KB, and requests without a user agent', () => {
+  const counted = (): string[] => {
     const { RuleActionOverrides = [] } = ruleOf(firewall, 'AWSManagedRulesCommonRuleSet').Statement.ManagedRuleGroupStatement ?? {};
-    expect(RuleActionOverrides.map(({ Name }) => Name)).toEqual(expect.arrayContaining(['SizeRestrictions_BODY', 'NoUserAgent_HEADER']));
+    return RuleActionOverrides.map(({ Name }) => Name);
+  };
+
+  test('counts bodies over 8 KB, and requests without a user agent', () => {
+    expect(counted()).toEqual(expect.arrayContaining(['SizeRestrictions_BODY', 'NoUserAgent_HEADER']));
+  });
+
+  test('lets a callback of single sign-on through whose code is over 2 KB, as those of Microsoft Entra are', () => {
+    expect(counted()).toContain('SizeRestrictions_QUERYSTRING');
   });
 
   test('blocks an address far above what an office of two hundred developers sends, and as its setting says', () => {
