@@ -126,7 +126,10 @@ export const alarmTexts = {
     'The oldest notification without deliveries is older than a quarter of an hour.',
     'Webhooks and e-mails are late.',
   ),
-  DeliveriesStuck: ticket('A delivery failed ten times for a reason of our own.', 'A webhook or an e-mail was not sent.'),
+  DeliveriesStuck: ticket(
+    'A delivery failed for about a day for a reason of our own, and was given up.',
+    'A webhook or an e-mail was not sent.',
+  ),
   AuditEntriesChanged: page(
     'An entry of the audit log was replaced or deleted.',
     'Someone with write access to the table may be hiding what they did.',
