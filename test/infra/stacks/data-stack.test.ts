@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
 import { RETENTION_TAG } from '../../../shared/payload-log/payload.ts';
@@ -7,6 +9,9 @@ import { options } from '../../support/assembly/every-option.ts';
 import { templateOf, templatesWith } from '../../support/assembly/templates.ts';
 
 const data = templateOf('data');
+
+const page = readFileSync(path.join(import.meta.dirname, '../../../docs/data.md'), 'utf8');
+const [, ofExpiry = ''] = /^ +# (.*)\n +aws dynamodb update-time-to-live .*$/m.exec(page) ?? [];
 
 describe('the data stack', () => {
   test('has on-demand, recoverable tables that are protected from deletion and have fixed logical ids', () => {
@@ -106,6 +111,15 @@ describe('the data stack', () => {
       Notifications: byTime,
       Observability: byTime,
     });
+  });
+
+  test('has no table that expires but that a restore doesn’t say how to make expire again', () => {
+    const [byTime = '', others = ''] = ofExpiry.split('; ');
+    for (const [id, { Properties }] of Object.entries(data.findResources('AWS::DynamoDB::GlobalTable'))) {
+      const attribute = Properties.TimeToLiveSpecification?.AttributeName;
+      if (attribute === 'expires_at') expect(byTime).toContain(id);
+      else if (attribute !== undefined) expect(others).toContain(`${id} has AttributeName=${attribute}`);
+    }
   });
 
   test('has no index that projects counters', () => {
