@@ -4,7 +4,7 @@ import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import type { LoginChallenge, PageSession, SessionOrChallenge } from '../../shared/identity/session.ts';
 import { type StoredSession, sessionOf } from '../../shared/identity/session-store.ts';
 import { recordAction, type SessionDependencies } from '../../shared/identity/sessions.ts';
-import type { SignIn } from '../../shared/identity/sign-in.ts';
+import type { Access, SignIn } from '../../shared/identity/sign-in.ts';
 import type { User } from '../../shared/identity/user.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
 import type { FinishedSsoLogin, SsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
@@ -51,13 +51,15 @@ const ssoLoginOf = ({ ssoLogins }: LoginDependencies, { receivedAtMs }: Caller, 
   session === undefined ? undefined : ssoLogins.findChallenge(session, receivedAtMs);
 
 const sessionRowOf = (
-  id: string | undefined,
+  access: Access,
   caller: Caller,
   { hasCode, client, lifetime }: Step,
   ssoLogin: FinishedSsoLogin | undefined,
 ): StoredSession | undefined => {
-  if (ssoLogin) return ssoSessionOf(id, caller, ssoLogin, { client, hasCode, lifetime });
-  return id === undefined ? undefined : sessionOf(id, caller, { client, proof: 'password', hasSecondFactor: hasCode, ...lifetime });
+  const { sessionId, authenticatedAt } = access;
+  if (ssoLogin) return ssoSessionOf(access, caller, ssoLogin, { client, hasCode, lifetime });
+  if (sessionId === undefined) return undefined;
+  return sessionOf(sessionId, caller, { client, proof: 'password', hasSecondFactor: hasCode, authenticatedAt, ...lifetime });
 };
 
 // A login succeeds only for users who are active in our own table too.
@@ -82,7 +84,7 @@ const step = async (
   await deps.users.noteLogin(user.id, seconds);
   await deps.attempts.know(attempt, caller.receivedAtMs);
   // Before the tokens are handed out: a session without a row can't be listed.
-  const session = sessionRowOf(answer.tokens.sessionId, caller, given, ssoLogin);
+  const session = sessionRowOf(answer.tokens, caller, given, ssoLogin);
   if (session) await deps.sessions.begin(user.id, session);
   await recordAction(deps, originOf(caller, user), user, 'session.created');
   return { tokens: answer.tokens, user: { ...toWire(user), last_login_at: seconds } };

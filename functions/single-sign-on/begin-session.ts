@@ -86,7 +86,7 @@ export const beginSession = async (
     return { returnTo, challenge: { object: 'challenge', ...answer } };
   }
   const seconds = Math.floor(caller.receivedAtMs / 1_000);
-  const session = ssoSessionOf(answer.tokens.sessionId, caller, finished, { ...login, hasCode: false });
+  const session = ssoSessionOf(answer.tokens, caller, finished, { ...login, hasCode: false });
   await deps.sessions.begin(user.id, session);
   await deps.users.noteLogin(user.id, seconds);
   await recordAction(deps, originOf(caller, user), user, 'session.created');

@@ -19,6 +19,8 @@ export const StoredSession = z.object({
   /** Derived from the identity provider's id of the login. */
   id: z.string(),
   created_at: z.int(),
+  /** The time of the login in its tokens, which refreshing keeps. Absent for logins through another release. */
+  authenticated_at: z.number().optional(),
   /** The login, or the last refresh. */
   last_use: Use,
   client: z.enum(['api', 'browser']),
@@ -96,13 +98,19 @@ const isOver = (session: StoredSession, now: number): boolean => {
 export const sessionOf = (
   id: string,
   caller: Pick<Caller, 'ipAddress' | 'userAgent' | 'receivedAtMs'>,
-  login: Pick<StoredSession, 'client' | 'proof'> & { hasSecondFactor: boolean; seconds?: number; idleSeconds?: number | null },
+  login: Pick<StoredSession, 'client' | 'proof'> & {
+    hasSecondFactor: boolean;
+    authenticatedAt: number;
+    seconds?: number;
+    idleSeconds?: number | null;
+  },
 ): StoredSession => {
-  const { client, proof, hasSecondFactor, seconds = REFRESH_SECONDS, idleSeconds = null } = login;
+  const { client, proof, hasSecondFactor, authenticatedAt, seconds = REFRESH_SECONDS, idleSeconds = null } = login;
   const now = Math.floor(caller.receivedAtMs / SECOND_MS);
   return {
     id,
     created_at: now,
+    authenticated_at: authenticatedAt,
     last_use: useOf(caller, now),
     client,
     proof,
@@ -166,14 +174,21 @@ export const createSessionStore = (table: RecordTable) => {
 
     /**
      * Gives a session another id, if the identity provider has given one to its tokens. The earlier id stays valid
-     * until its access tokens expire, and a second tab can rename it too.
+     * until its access tokens expire, and a second tab can rename it too. Does nothing for tokens of another login:
+     * `from` is the caller's, and with the id of a live session, an ended one would go on.
+     * @param change `authenticatedAt` is the time of the login in the tokens
      */
-    rename: async (user: string, { from, to }: { from: string; to: string }, now: number): Promise<void> => {
+    rename: async (
+      user: string,
+      { from, to, authenticatedAt }: { from: string; to: string; authenticatedAt: number },
+      now: number,
+    ): Promise<void> => {
       if (from === to) return;
       const rows = await table.getMany([placeOfSession(user, from), placeOfSession(user, to)]);
       const sessions = rows.map((row) => StoredSession.parse(row));
       const before = sessions.find(({ id }) => id === from);
       if (!before || !isLive(before, now) || before.client !== 'browser' || sessions.some(({ id }) => id === to)) return;
+      if ((before.authenticated_at ?? authenticatedAt) !== authenticatedAt) return;
       await table.put(placeOfSession(user, to), { ...before, id: to, renamed_at: undefined });
       if (before.renamed_at === undefined) await table.set(placeOfSession(user, from), 'renamed_at', now);
     },

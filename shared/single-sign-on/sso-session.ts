@@ -1,5 +1,6 @@
 import type { Caller } from '../identity/request-origin.ts';
 import { type StoredSession, sessionOf } from '../identity/session-store.ts';
+import type { Access } from '../identity/sign-in.ts';
 import { SECOND_MS } from '../time/units.ts';
 import type { FinishedSsoLogin } from './sso-logins.ts';
 
@@ -12,11 +13,11 @@ export interface SsoClient {
 
 /**
  * Returns the row of a session that began with single sign-on. It ends when its connection says, or earlier.
- * @param id undefined if the tokens don't name their session
+ * @param access of the sign-in; `sessionId` is undefined if its tokens don't name their session
  * @throws Error without an id, because such a session would not end in time
  */
 export const ssoSessionOf = (
-  id: string | undefined,
+  { sessionId: id, authenticatedAt }: Pick<Access, 'sessionId' | 'authenticatedAt'>,
   caller: Pick<Caller, 'ipAddress' | 'userAgent' | 'receivedAtMs'>,
   { provider, hasSecondFactor, endsAtMs }: FinishedSsoLogin,
   login: SsoClient & { hasCode: boolean },
@@ -26,6 +27,7 @@ export const ssoSessionOf = (
   const secondsLeft = Math.max(1, Math.floor((endsAtMs - caller.receivedAtMs) / SECOND_MS));
   return sessionOf(id, caller, {
     client,
+    authenticatedAt,
     proof: `sso:${provider}`,
     hasSecondFactor: hasSecondFactor || hasCode,
     seconds: Math.min(seconds, secondsLeft),

@@ -24,7 +24,10 @@ export const OwnSession = z.object({
   ends_at: z.int(),
 });
 
-const toWire = ({ last_use, idle_seconds: _, proved_at: __, ended_at: ___, ...session }: StoredSession, current: string | undefined) => ({
+const toWire = (
+  { last_use, idle_seconds: _, proved_at: __, ended_at: ___, authenticated_at: ____, ...session }: StoredSession,
+  current: string | undefined,
+) => ({
   ...session,
   object: 'login_session' as const,
   is_current: session.id === current,

@@ -39,7 +39,7 @@ export const useSession = async (
   const userId = userIdOf(issuer, subject);
   const now = Math.floor(caller.receivedAtMs / SECOND_MS);
   const client = browser ? 'browser' : 'api';
-  if (browser && sessionId !== undefined) await sessions.rename(userId, { from: browser.previousId, to: sessionId }, now);
+  if (browser && sessionId !== undefined) await sessions.rename(userId, { from: browser.previousId, to: sessionId, authenticatedAt }, now);
   const { user, ...rows } = await users.getSignedIn(userId, sessionId);
   if (user?.status !== 'active' || !isAccepted({ client, authenticatedAt }, rows, now)) return undefined;
   const session = rows.session ?? foreignSession(sessionId ?? '', authenticatedAt, useOf(caller, now));

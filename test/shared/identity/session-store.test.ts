@@ -27,6 +27,7 @@ const login = (number: number, at = NOON, fields: Partial<Parameters<typeof sess
       client: 'api',
       proof: 'password',
       hasSecondFactor: false,
+      authenticatedAt: at,
       ...fields,
     },
   );
@@ -82,14 +83,14 @@ describe('the sessions of a user', () => {
 
   test('keep their facts under another id of their tokens, in two tabs at once', async () => {
     await sessions.begin('user_f', login(1, NOON, { client: 'browser', seconds: HOUR, idleSeconds: 1_800 }));
-    await sessions.rename('user_f', { from: id(1), to: id(2) }, NOON + 10);
-    await sessions.rename('user_f', { from: id(1), to: id(3) }, NOON + 20);
+    await sessions.rename('user_f', { from: id(1), to: id(2), authenticatedAt: NOON }, NOON + 10);
+    await sessions.rename('user_f', { from: id(1), to: id(3), authenticatedAt: NOON }, NOON + 20);
     expect(await idsOf('user_f', NOON + 30)).toEqual([id(2), id(3)]);
     expect(await sessions.get('user_f', id(2), NOON + 30)).toMatchObject({ ends_at: NOON + HOUR, idle_seconds: 1_800 });
     expect(await sessions.get('user_f', id(1), NOON + 900)).toBeDefined();
     expect(await sessions.get('user_f', id(1), NOON + 911)).toBeUndefined();
     await sessions.end('user_f', id(2), NOON + 40);
-    await sessions.rename('user_f', { from: id(2), to: id(4) }, NOON + 50);
+    await sessions.rename('user_f', { from: id(2), to: id(4), authenticatedAt: NOON }, NOON + 50);
     expect(await idsOf('user_f', NOON + 50)).toEqual([id(3)]);
   });
 
