@@ -7,6 +7,7 @@ import type { IdentityLinks } from '../../../shared/single-sign-on/identity-link
 import type { IdentityProviderEvents } from '../../../shared/single-sign-on/identity-provider-events.ts';
 import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import type { SsoLogins } from '../../../shared/single-sign-on/sso-logins.ts';
+import type { ScimStore } from '../scim/scim-store.ts';
 import type { ResolveTxt } from './resolve-txt.ts';
 
 export interface IdentityProviderDependencies extends AuditDependencies {
@@ -14,6 +15,7 @@ export interface IdentityProviderDependencies extends AuditDependencies {
   clientSecrets: Pick<ClientSecrets, 'put' | 'delete'>;
   identityProviderEvents: Pick<IdentityProviderEvents, 'list' | 'clear'>;
   identityLinks: Pick<IdentityLinks, 'toUnlinkProvider'>;
+  scim: Pick<ScimStore, 'clear'>;
   ssoLogins: Pick<SsoLogins, 'begin' | 'testResult'>;
   /** Decides which addresses identity providers can have. */
   networks: Networks;

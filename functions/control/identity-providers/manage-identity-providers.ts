@@ -154,9 +154,15 @@ const unlinkAll = async ({ database, identityLinks }: IdentityProviderDependenci
   throw new ServiceUnavailable(new Error(`${id} still has identities.`));
 };
 
+const clearRows = async ({ identityProviderEvents, scim }: IdentityProviderDependencies, id: string): Promise<void> => {
+  await identityProviderEvents.clear(id);
+  await scim.clear(id);
+};
+
 /**
- * Deletes a connection with its client secret, its identities and its events; its users stay, and can use passwords
- * again. Its row is deleted last, so that repeating the request completes it. @throws 400, 404, 412, 503
+ * Deletes a connection with its client secret, its identities, its events, and the tokens, names and groups of SCIM;
+ * its users stay, and can use passwords again. Its row is deleted last, so that repeating the request completes it.
+ * @throws 400, 404, 412, 503
  */
 export const deleteProvider = async (
   deps: IdentityProviderDependencies,
@@ -165,8 +171,9 @@ export const deleteProvider = async (
   expected?: Expected,
 ): Promise<{ id: string; object: 'identity_provider'; deleted: true }> => {
   const before = checkVersion(await visibleProvider(deps, actor, place), expected);
-  // After a crash, nobody could find events without their connection. Logins can add more until it is deleted.
-  await deps.identityProviderEvents.clear(before.id);
+  // After a crash, nobody could find these rows without their connection. Logins and SCIM can add more until it is
+  // deleted.
+  await clearRows(deps, before.id);
   await unlinkAll(deps, before.id);
   await deps.clientSecrets.delete(before.id);
   const held = before.domains.filter(({ verified_at }) => verified_at !== null);
@@ -174,7 +181,7 @@ export const deleteProvider = async (
     ...deps.identityProviders.toDelete(before),
     ...held.map(({ domain }) => deps.identityProviders.toReleaseDomain(domain)),
   ]);
-  await deps.identityProviderEvents.clear(before.id);
+  await clearRows(deps, before.id);
   return { id: before.id, object: 'identity_provider', deleted: true };
 };
 

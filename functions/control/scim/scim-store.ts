@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import type { RecordKey, RecordTable } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { Conflict, PreconditionFailed } from '../../../shared/http/errors.ts';
@@ -30,8 +31,11 @@ export const ScimGroupRow = z.object({
 });
 export type ScimGroupRow = z.infer<typeof ScimGroupRow>;
 
-const USER = 'scim-user#';
-const GROUP = 'scim-group#';
+// Of every row of SCIM, also those of tokens and of counts.
+const ANY = 'scim-';
+const USER = `${ANY}user#`;
+const GROUP = `${ANY}group#`;
+const PARALLEL = 25;
 const MAX_SCIM_GROUPS = 500;
 // Bounds the size of a row.
 export const MAX_GROUPS_OF_USER = 200;
@@ -94,6 +98,19 @@ export const createScimStore = (table: RecordTable) => {
       table.toDelete(groupKey(provider, id), version),
       table.toCount(groupCount(provider), -1, MAX_SCIM_GROUPS, tooManyGroups),
     ],
+
+    /** Deletes all rows of an identity provider, with its tokens. Its users stay. */
+    clear: async (provider: string): Promise<void> => {
+      const rows = await Array.fromAsync(table.all({ account: provider, prefix: ANY }));
+      const remove = (record: string): Promise<void> => table.remove({ account: provider, record });
+      throwFailures(
+        await inParallel(
+          rows.map(({ record }) => String(record)),
+          PARALLEL,
+          remove,
+        ),
+      );
+    },
   };
 };
 

@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import type { IdentityProviderDependencies } from '../../../../functions/control/identity-providers/dependencies.ts';
 import { identityProviderRoutes } from '../../../../functions/control/identity-providers/routes.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
+import { newRow } from '../../../../functions/control/scim/find-user.ts';
+import { createScimStore } from '../../../../functions/control/scim/scim-store.ts';
+import { createScimTokenStore } from '../../../../functions/control/scim/token-store.ts';
 import type { SignedInUser } from '../../../../functions/control/sessions/authenticate.ts';
 import { resetTotp } from '../../../../functions/control/users/reset-totp.ts';
 import { updateUser } from '../../../../functions/control/users/update-user.ts';
@@ -100,6 +104,7 @@ const send = async (operationId: string, { as = owner, id, path, body, query, he
     clientSecrets,
     identityProviderEvents: events(),
     identityLinks: createIdentityLinks(accounts()),
+    scim: createScimStore(accounts()),
     ssoLogins: logins(),
     networks: createNetworks(''),
     discover: async () => {
@@ -464,6 +469,31 @@ describe('deleteIdentityProvider', () => {
     const { id } = await create();
     for (const is_verified of [true, false]) await events().add(id, identityProviderEvent({ is_verified }));
     whenSecretIsDeleted = () => events().add(id, identityProviderEvent());
+    expect(await send('deleteIdentityProvider', { id })).toMatchObject({ status: 200 });
+    const { rows } = await accounts().page({ account: id, prefix: '' }, { limit: 10 });
+    expect(rows).toEqual([]);
+  });
+
+  test('removes the names, groups and tokens of SCIM, also of a request that ended meanwhile', async () => {
+    const { id } = await create();
+    const [scim, scimTokens] = [createScimStore(accounts()), createScimTokenStore(accounts())];
+    const userOf = (user: string) => scim.toCreateUser(id, { ...newRow(user), names: { ...newRow(user).names, given: 'Grace' } });
+    const times = { created_at: 1, updated_at: 1, version: 1 };
+    const group = { id: 'group_1', external_id: null, display_name: 'Engineers', ...times };
+    const presented = { identityProvider: id, id: 'token_1', hash: createHash('sha256').update('secret').digest() };
+    const token = {
+      id: presented.id,
+      object: 'scim_token' as const,
+      identity_provider: id,
+      hint: 'scim_…1',
+      created_at: 1,
+      last_used_at: null,
+      last_ip_address: null,
+    };
+    const ofToken = scimTokens.toCreate(token, organization, presented.hash);
+    await transact(emulator.database, [userOf('user_1'), ...scim.toCreateGroup(id, group), ...ofToken]);
+    expect(await scimTokens.find(presented)).toBeDefined();
+    whenSecretIsDeleted = () => transact(emulator.database, [userOf('user_2')]);
     expect(await send('deleteIdentityProvider', { id })).toMatchObject({ status: 200 });
     const { rows } = await accounts().page({ account: id, prefix: '' }, { limit: 10 });
     expect(rows).toEqual([]);
