@@ -36,11 +36,11 @@ const ROWS_PER_PAGE = 100;
 // An organization's owners are searched among the users of this many pages.
 const MAX_USER_PAGES = 20;
 
-/** The users, for functions that send e-mails to them. */
+/** The users, for functions that send e-mails to them. Service accounts have addresses that get no mail. */
 export const createUserDirectory = (accounts: RecordTable) => {
   const get = async (id: string): Promise<DirectoryUser | undefined> => {
     const row = await accounts.get(placeOfUser(id));
-    return row && DirectoryUser.parse(row);
+    return row && row.kind === undefined ? DirectoryUser.parse(row) : undefined;
   };
   return {
     get,

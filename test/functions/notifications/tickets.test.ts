@@ -83,6 +83,7 @@ describe('a reply to a ticket whose opener', () => {
     ['was deleted', () => remove(ann)],
     ['was disabled', () => change(ann, { status: 'disabled' })],
     ['belongs to another organization now', move],
+    ['is a service account', () => change(ann, { kind: 'service_account' })],
   ])('%s goes to the owners of the organization, of whom only active ones are told', async (_, leave) => {
     const owner = await storeUser(world.stores, { role: 'owner', organization: world.organization });
     const disabled = await storeUser(world.stores, { role: 'owner', organization: world.organization });
