@@ -77,7 +77,13 @@ const toolOf = <Tool>(schemaOf: (tool: AnyTool) => z.ZodType<Tool> | undefined) 
     return z.NEVER;
   });
 
-const memberSchemas: Readonly<Record<string, z.ZodType<z.output<typeof NamespaceFunction> | CustomTool>>> = {
+type Schemas<Tool> = Readonly<Record<string, z.ZodType<Tool>>>;
+
+// A type is the caller's text, and every object inherits properties such as `constructor`.
+const schemaOfType = <Tool>(schemas: Schemas<Tool>, type: string): z.ZodType<Tool> | undefined =>
+  Object.hasOwn(schemas, type) ? schemas[type] : undefined;
+
+const memberSchemas: Schemas<z.output<typeof NamespaceFunction> | CustomTool> = {
   function: NamespaceFunction,
   custom: CustomTool,
 };
@@ -87,17 +93,19 @@ export const NamespaceOfTools = z.looseObject({
   type: z.literal('namespace'),
   name: Label.min(1),
   description: z.string().nullish(),
-  tools: firstFault(z.array(toolOf(({ type }) => memberSchemas[type])).max(MAX_FUNCTIONS)),
+  tools: firstFault(z.array(toolOf(({ type }) => schemaOfType(memberSchemas, type))).max(MAX_FUNCTIONS)),
 });
 
-const schemas: Readonly<Record<string, z.ZodType<Exclude<ResponseTool, ForeignTool>>>> = {
+const schemas: Schemas<Exclude<ResponseTool, ForeignTool>> = {
   function: FunctionTool,
   custom: CustomTool,
   namespace: NamespaceOfTools,
   local_shell: LocalShellTool,
 };
 
-const Tool = toolOf((tool) => (tool.type === 'tool_search' && tool.execution === 'client' ? ToolSearchTool : schemas[tool.type]));
+const Tool = toolOf((tool) =>
+  tool.type === 'tool_search' && tool.execution === 'client' ? ToolSearchTool : schemaOfType(schemas, tool.type),
+);
 
 export const ResponseTools = firstFault(z.array(Tool).max(MAX_TOOLS));
 

@@ -132,6 +132,15 @@ describe('the settings of a request', () => {
     expect(ignoredResponsesFields(read(silent), model)).toEqual([]);
   });
 
+  test.each(['constructor', 'toString', '__proto__'])('are listed as tools that do not run here if the type of a tool is %s', (type) => {
+    const tools = [{ type }, { type: 'namespace', name: 'n', tools: [{ type }] }];
+    const input = [
+      { role: 'user', content: 'Hi' },
+      { type: 'additional_tools', tools: [{ type }] },
+    ];
+    expect(ignoredResponsesFields(read({ tools, input }), model)).toEqual([`tools.${type}`]);
+  });
+
   test('are rejected with the caller’s field name if the model does not support them', () => {
     const plain = { ...model, capabilities: { ...model.capabilities, tools: false, json_object: false } };
     expect(() => checkWith(read({ tools: [{ type: 'function', name: 'f' }] }), plain)).toThrow("'tools'");
