@@ -62,7 +62,7 @@ export const toStoredItem = (item: ConversationItem): ConversationItem => {
       const summary = toStoredThoughts('summary_text', item.summary);
       const content = toStoredThoughts('reasoning_text', item.content);
       // The text of another service can't be read.
-      const encrypted_content = content || openSealed(item.encrypted_content) === undefined ? undefined : item.encrypted_content;
+      const encrypted_content = content?.length || openSealed(item.encrypted_content) === undefined ? undefined : item.encrypted_content;
       return { type: item.type, ...common, ...(summary && { summary }), ...(content && { content }), ...given({ encrypted_content }) };
     }
     case 'message':

@@ -107,6 +107,7 @@ describe('encrypted reasoning', () => {
       return stored[0]?.input[1];
     };
     expect(await replay({ encrypted_content: sealText('Hm') })).toHaveProperty('encrypted_content', sealText('Hm'));
+    expect(await replay({ encrypted_content: sealText('Hm'), content: [] })).toHaveProperty('encrypted_content', sealText('Hm'));
     expect(await replay({ encrypted_content: 'gAAAAA' })).not.toHaveProperty('encrypted_content');
     const content = [{ type: 'reasoning_text', text: 'Hm' }];
     expect(await replay({ encrypted_content: sealText('Hm'), content })).not.toHaveProperty('encrypted_content');
