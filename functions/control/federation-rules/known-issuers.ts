@@ -1,3 +1,4 @@
+import { isEntra } from '../../../shared/federation/entra.ts';
 import { ANY_END } from '../../../shared/federation/rule.ts';
 
 interface Identity {
@@ -45,7 +46,7 @@ const KNOWN_ISSUERS: readonly KnownIssuer[] = [
   },
   {
     name: 'Microsoft Entra',
-    isIssuer: ({ hostname }) => hostname === 'login.microsoftonline.com' || hostname === 'sts.windows.net',
+    isIssuer: ({ href }) => isEntra(href),
     isNarrow: ({ claims }) => 'tid' in claims && 'oid' in claims,
     required: "the claims 'tid' and 'oid'",
   },

@@ -1,10 +1,10 @@
 import type { IdentityClaims } from '../../../shared/federation/claim-fault.ts';
+import { isEntra } from '../../../shared/federation/entra.ts';
 import { Email } from '../../../shared/identity/user.ts';
 import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
 import { LoginFailed } from '../login-fault.ts';
 
 const MAX_ID_CHARACTERS = 64;
-const ENTRA = /^https:\/\/(?:login\.microsoftonline\.(?:com|us)|login\.partner\.microsoftonline\.cn|sts\.windows\.net)\//;
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
@@ -13,7 +13,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
  * @throws LoginFailed
  */
 export const subjectOf = (issuer: string, { sub, tid, oid }: IdentityClaims): string => {
-  if (!ENTRA.test(issuer)) return sub;
+  if (!isEntra(issuer)) return sub;
   const [tenant, object] = [textOf(tid), textOf(oid)];
   if (tenant === undefined || object === undefined || tenant.length > MAX_ID_CHARACTERS || object.length > MAX_ID_CHARACTERS)
     throw new LoginFailed('subject_missing');
