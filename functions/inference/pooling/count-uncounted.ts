@@ -10,7 +10,7 @@ import { countPromptTexts } from './fit-texts.ts';
 // The time that the model's tokenizer has to count what the runtime did not.
 const COUNT_MS = 5_000;
 
-/** Counts a prompt that the runtime answered without a count. If that fails, its estimate is used. */
+/** Counts a prompt that the runtime answered without a possible count. If that fails, its estimate is used. */
 export const countUncounted = async <Request>(
   tokenizer: Pick<Tokenizer, 'count'>,
   { event, usage }: Pick<AdmittedRequest<Request, TextPrompt>, 'event' | 'usage'>,

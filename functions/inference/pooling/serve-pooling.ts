@@ -157,7 +157,7 @@ export const servePooling = <Request extends PoolingRequest, Result>(
           deadline.abort.signal.throwIfAborted();
           const answered = await invokeModel(route, deps, admitted);
           const promptTokens = promptTokensOf(answered);
-          if (promptTokens === undefined) await countUncounted(tokenizer, admitted, candidate);
+          if (promptTokens === undefined || promptTokens > prepared.maxPromptTokens) await countUncounted(tokenizer, admitted, candidate);
           settlement.count([{ usage: { ...(promptTokens !== undefined && { prompt_tokens: promptTokens }), completion_tokens: 0 } }]);
           return answered;
         });

@@ -219,16 +219,19 @@ describe('the charge', () => {
     expect(await events()).toMatchObject([{ prompt_tokens: 10, source: 'estimated', cost_nanos: BigInt(10 * PRICE_NANOS) }]);
   });
 
-  test('is the tokenizer’s count if the runtime sends none', async () => {
+  test.each([
+    ['none', null],
+    ['more tokens than the request can have', { prompt_tokens: 10_000 }],
+  ])('is the tokenizer’s count if the runtime sends %s', async (_, usage) => {
     const tokenizer = {
-      count: async ({ texts }: { texts: string[] }) => ({ prompt_tokens: null, text_tokens: texts.map(() => 3), special_tokens: 2 }),
+      count: async ({ texts }: { texts: string[] }) => ({ prompt_tokens: null, text_tokens: texts.map(() => 30), special_tokens: 2 }),
     };
     const { call, events } = await route.setUp(
-      repliesWith((sent) => ({ ...vllmReply(sent), usage: null })),
+      repliesWith((sent) => ({ ...vllmReply(sent), usage })),
       { tokenizer: tokenizer as never },
     );
     await call({ model: 'short', input: ['x'.repeat(40), 'y'.repeat(40)] });
-    expect(await events()).toMatchObject([{ prompt_tokens: 10 }]);
+    expect(await events()).toMatchObject([{ prompt_tokens: 64, source: 'estimated' }]);
   });
 });
 
