@@ -29,8 +29,15 @@ const Message = z.object({
   shards: z.int().min(1),
 });
 
+// SQS rejects a message with one of these (API_SendMessage), and callers can send them in `user` and `metadata`.
+const REJECTED = /[\uFFFE\uFFFF]/g;
+
+/** A settlement as JSON, in characters that SQS accepts. */
 export const toMessage = ({ event, limiterId, shards }: QueuedSettlement): string =>
-  JSON.stringify({ event: { ...event, cost_nanos: event.cost_nanos.toString() }, limiter_id: limiterId, shards });
+  JSON.stringify({ event: { ...event, cost_nanos: event.cost_nanos.toString() }, limiter_id: limiterId, shards }).replace(
+    REJECTED,
+    (character) => `\\u${character.charCodeAt(0).toString(16)}`,
+  );
 
 /** Parses a message. @throws Error if the text is not a settlement, which is our own bug */
 export const readMessage = (text: string): QueuedSettlement => {
