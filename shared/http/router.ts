@@ -14,12 +14,16 @@ export type Handle = (event: ApiEvent) => Promise<Reply>;
  */
 export type Routes = Record<string, Record<string, Handle | 'elsewhere'>>;
 
-// All paths begin with it, but those about the host itself.
+// Most paths begin with it.
 const VERSION = '/v1';
 
-// Anthropic's own clients add the whole path to their base URL, others only what follows `/v1`.
+const isWithoutVersion = (meant: string): boolean => !meant.startsWith(`${VERSION}/`);
+
+// Anthropic's and Cohere's own clients add the whole path to their base URL, others only what follows `/v1`.
 const baseUrlFor = (path: string, meant: string): string =>
-  isMessagesPath(meant) && path.endsWith(meant) ? 'have no path' : `end with ${VERSION} once, and with no other path`;
+  isWithoutVersion(meant) || (isMessagesPath(meant) && path.endsWith(meant))
+    ? 'have no path'
+    : `end with ${VERSION} once, and with no other path`;
 
 export class NotFound extends ApiError {
   /** @param meant the path of a route that was probably meant */
@@ -79,7 +83,7 @@ const MAX_SEGMENTS = 12;
 const pathsMeantBy = (path: string): string[] => {
   const segments = path.split('/', MAX_SEGMENTS).filter((segment) => segment !== '');
   const rest = segments.slice(segments.lastIndexOf(VERSION.slice(1)) + 1);
-  return rest.map((_, i) => [VERSION, ...rest.slice(i)].join('/'));
+  return rest.flatMap((_, i) => [VERSION, ''].map((version) => [version, ...rest.slice(i)].join('/')));
 };
 
 /**

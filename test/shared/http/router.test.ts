@@ -101,6 +101,9 @@ describe('the 404 of a wrong base URL', () => {
     '/v1/responses': { POST: 'elsewhere' },
     '/v1/messages': { POST: 'elsewhere' },
     '/v1/messages/count_tokens': { POST: 'elsewhere' },
+    '/v1/rerank': { POST: 'elsewhere' },
+    '/v2/rerank': { POST: 'elsewhere' },
+    '/tokenize': { POST: 'elsewhere' },
     '/v1/responses/{id}': { GET: echo('response') },
   });
   const messageOf = async (path: string, method: string): Promise<string> => {
@@ -133,6 +136,8 @@ describe('the 404 of a wrong base URL', () => {
     ['/v1/v1/messages', '/v1/messages'],
     ['/v1/v1/messages/count_tokens', '/v1/messages/count_tokens'],
     ['/v1/chat/completions/v1/messages', '/v1/messages'],
+    ['/v1/v2/rerank', '/v2/rerank'],
+    ['/v1/tokenize', '/tokenize'],
   ])('says that clients which add /v1 themselves need no path: POST %s', async (path, meant) => {
     expect(await messageOf(path, 'POST')).toMatch(`Did you mean POST ${meant}? If you set the base URL of a client, it must have no path.`);
   });
