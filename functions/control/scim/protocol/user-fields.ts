@@ -66,7 +66,9 @@ const fieldsOfStep = ({ op, attribute, value }: PatchStep): ScimUserFields => {
     return fieldsOf(stepsOfObject(op, value).map((step) => ({ ...step, attribute: `name.${step.attribute}` })));
   }
   if (op === 'remove' && attribute === 'active') return {};
-  return READERS[attribute]?.(op === 'remove' ? null : value) ?? {};
+  // An attribute is the caller's text, and every object inherits properties such as `constructor`.
+  const read = Object.hasOwn(READERS, attribute) ? READERS[attribute] : undefined;
+  return read?.(op === 'remove' ? null : value) ?? {};
 };
 
 const fieldsOf = (steps: readonly PatchStep[]): ScimUserFields => Object.assign({}, ...steps.map(fieldsOfStep));

@@ -51,6 +51,12 @@ describe('the body of a user', () => {
     expect(readUser(bodyOf(provider, name))).toEqual(fields);
   });
 
+  test.each(['constructor', '__proto__'])('is read without an attribute %s, which every object inherits', (attribute) => {
+    const value = { userName: 5 };
+    expect(readUser(JSON.parse(`{"active": true, "${attribute}": ${JSON.stringify(value)}}`))).toEqual({ active: true });
+    expect(readUserPatch(patch({ op: 'replace', path: attribute, value }))).toEqual({});
+  });
+
   test('has names of attributes in any case', () => {
     expect(readUser({ USERNAME: 'a@example.com', Name: { GivenName: 'A' }, Active: 'FALSE' })).toEqual({
       userName: 'a@example.com',
