@@ -4,6 +4,9 @@ import { Capabilities, Embedding, type Model, ModelTask } from '../../shared/mod
 import { priceAt } from '../../shared/prices/price.ts';
 import { Pricing, pricingOf } from '../../shared/prices/price-version.ts';
 
+// All are about generated text, but a model of any task is published with their defaults.
+const NO_CAPABILITIES: Readonly<Record<string, boolean>> = Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, false]));
+
 /**
  * A model as callers see it: the fields of OpenAI's and Anthropic's lists, and those that a client needs to choose a
  * model and to size a request.
@@ -45,7 +48,8 @@ export const ModelEntry = z.object({
     description: 'The current price; null if the model has no price yet and cannot be called.',
   }),
   capabilities: z.object(Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, z.boolean()]))).meta({
-    description: 'The features that the model supports. Other features return 400, or are ignored and listed in `x-sluice-ignored`.',
+    description:
+      'The features that the model supports; a model that generates no text has none. Other features return 400, or are ignored and listed in `x-sluice-ignored`.',
   }),
   deprecation: DeprecationNotice,
 });
@@ -91,7 +95,7 @@ export const modelEntryOf = (
     max_input_tokens: context_length,
     max_tokens: max_output_tokens,
     pricing: price ? pricingOf(price) : null,
-    capabilities: model.capabilities,
+    capabilities: task === 'generate' ? model.capabilities : NO_CAPABILITIES,
     deprecation: deprecationNotice(model),
   };
 };

@@ -58,6 +58,7 @@ describe('GET /v1/models', () => {
     const inventory = inventoryOf(modelOf({ task: 'embed', embedding }));
     const { data } = JSON.parse((await listModels(sharedModels(inventory))(eventOf('/v1/models'))).body);
     expect(data).toMatchObject([{ task: 'embed', embedding, max_input_tokens: 1_000, max_output_tokens: null, max_tokens: null }]);
+    expect(Object.values(data[0].capabilities)).toEqual([false, false, false, false, false]);
   });
 
   test('is an empty list without models', async () => {
