@@ -1,4 +1,5 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { FilterPattern } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -51,6 +52,7 @@ const OPERATORS_REASONS: readonly ReasonCode[] = [
 const NOT_IN_SERVICE = ['deployment_waking', 'deployment_not_ready'];
 // On the on-demand host, the owner of a deployment decides how many copies it has.
 const DECIDED_BY_OWNERS = ['no_capacity'];
+const OF_OWNERS = [...NOT_IN_SERVICE, ...DECIDED_BY_OWNERS];
 // More errors in five minutes than a short outage of AWS explains.
 const REPEATED_ERRORS = 10;
 // More refused logins in five minutes than typing errors explain.
@@ -197,12 +199,21 @@ export class OperationsStack extends Stack {
       return metrics;
     };
     const onServerless = watchHost('Serverless', serverless.host, NOT_IN_SERVICE);
-    const onOndemand = watchHost('Ondemand', ondemand.host, [...NOT_IN_SERVICE, ...DECIDED_BY_OWNERS]);
+    const onOndemand = watchHost('Ondemand', ondemand.host, OF_OWNERS);
     const stage = serverless.host.api.deploymentStage;
     const ondemandStage = ondemand.host.api.deploymentStage;
 
     alarms.above('HostUnavailable', stage.metricServerError({ statistic: 'sum', period: PERIOD }), 5);
-    alarms.above('OndemandUnavailable', ondemandStage.metricServerError({ statistic: 'sum', period: PERIOD }), 5);
+    const ofOwners = FilterPattern.any(...OF_OWNERS.map((code) => FilterPattern.stringValue('$.code', '=', code)));
+    const excused = alarms.count('OndemandRequestsExcused', FilterPattern.all(logMessage('refused'), ofOwners), ondemand.host.inference);
+    // API Gateway counts every 5XX, also those that tell callers when a deployment will be awake. Where nothing was
+    // excused, the sum has one number.
+    const failures = new MathExpression({
+      expression: 'SUM([errors, 0 - FILL(excused, 0)])',
+      usingMetrics: { errors: ondemandStage.metricServerError({ statistic: 'sum', period: PERIOD }), excused },
+      period: PERIOD,
+    });
+    alarms.above('OndemandUnavailable', failures, 5);
     const controlErrors = control.host.api.deploymentStage.metricServerError({ statistic: 'sum', period: PERIOD });
     alarms.above('ControlUnavailable', controlErrors, 5);
     alarms.above('LoginsRefused', refusedLogins, LOGINS_REFUSED);

@@ -22,7 +22,7 @@ const BURNING = 'use up the allowance of the month more than six times too fast'
 export const alarmTexts = {
   HostUnavailable: page('The serverless host returned more than five 5XX responses in five minutes.', 'Callers get errors.'),
   OndemandUnavailable: page(
-    'The on-demand host returned more than five 5XX responses in five minutes.',
+    'The on-demand host returned more than five 5XX responses in five minutes, besides those of deployments that sleep, were stopped or are full.',
     'Callers of deployments get errors.',
   ),
   ServerlessAvailabilityBurning: page(

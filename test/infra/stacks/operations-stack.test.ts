@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
 import { compileLogFilter, type LogLine } from '../../../infra/tools/cost/log-filter.ts';
+import { type Minute, simulate } from '../../support/assembly/alarm-simulation.ts';
 import { templateOf } from '../../support/assembly/templates.ts';
 
 const operations = templateOf('operations');
@@ -285,11 +286,11 @@ describe('the alarms', () => {
     },
   );
 
-  test('have 45 metrics at most, of which each costs ten cents a month', () => {
+  test('have 46 metrics at most, of which each costs ten cents a month', () => {
     const metrics = Object.values(operations.findResources('AWS::CloudWatch::Alarm')).flatMap(
       ({ Properties }) => Properties.Metrics?.filter(({ MetricStat }: { MetricStat?: unknown }) => MetricStat) ?? [Properties.MetricName],
     );
-    expect(metrics.length).toBeLessThanOrEqual(45);
+    expect(metrics.length).toBeLessThanOrEqual(46);
   });
 
   test('no alarm is in alarm when it is created, because none takes missing data for a problem', () => {
@@ -297,16 +298,48 @@ describe('the alarms', () => {
       expect(['notBreaching', 'missing']).toContain(Properties.TreatMissingData);
   });
 
-  test.each([
-    ['HostUnavailable', 'sluice-serverless'],
-    ['OndemandUnavailable', 'sluice-ondemand'],
-  ])('%s goes off when %s returns more than five 5XX responses in five minutes', (alarm, api) => {
+  test('HostUnavailable goes off when the host returns more than five 5XX responses in five minutes', () => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
-      AlarmName: `sluice-operations-${alarm}`,
+      AlarmName: 'sluice-operations-HostUnavailable',
       MetricName: '5XXError',
-      Dimensions: Match.arrayWith([{ Name: 'ApiName', Value: api }]),
+      Dimensions: Match.arrayWith([{ Name: 'ApiName', Value: 'sluice-serverless' }]),
       Threshold: 5,
       Period: 300,
+    });
+  });
+
+  describe('OndemandUnavailable', () => {
+    const refused = (code: string) => ({ message: 'refused', status: 503, code });
+    const goesOff = (failing: Minute): boolean[] =>
+      [true, false].map((fillsEmpty) =>
+        simulate(
+          operations,
+          'OndemandUnavailable',
+          Array.from({ length: 10 }, () => failing),
+          { fillsEmpty },
+        ).some(Boolean),
+      );
+
+    test('counts the responses of the on-demand host', () => {
+      const { Metrics = [] } =
+        Object.values(operations.findResources('AWS::CloudWatch::Alarm')).find(
+          ({ Properties }) => Properties.AlarmName === 'sluice-operations-OndemandUnavailable',
+        )?.Properties ?? {};
+      expect(Metrics.find(({ Id }: { Id: string }) => Id === 'errors').MetricStat).toMatchObject({
+        Metric: { MetricName: '5XXError', Dimensions: expect.arrayContaining([{ Name: 'ApiName', Value: 'sluice-ondemand' }]) },
+        Period: 300,
+      });
+    });
+
+    test.each([
+      ['its containers fail', { lines: [[refused('upstream_error'), 2]] }],
+      ['its function can’t start, and writes no line', {}],
+    ] as [string, Minute][])('goes off when %s', (_, minute) => {
+      expect(goesOff({ ...minute, metrics: { '5XXError': 2 } })).toEqual([true, true]);
+    });
+
+    test.each(['deployment_waking', 'deployment_not_ready', 'no_capacity'])('does not go off because of %s', (code) => {
+      expect(goesOff({ lines: [[refused(code), 30]], metrics: { '5XXError': 30 } })).toEqual([false, false]);
     });
   });
 });

@@ -11,6 +11,8 @@ export interface Minute {
   lines?: readonly (readonly [Line, number])[];
   /** The function's own metrics. */
   lambda?: { Errors?: number; Throttles?: number };
+  /** Metrics of its host. */
+  metrics?: { '5XXError'?: number };
 }
 
 interface Point {
@@ -83,8 +85,8 @@ export const simulate = (template: Template, name: string, minutes: readonly Min
   const seriesOf = (metric: string): (Point | undefined)[] => {
     const filter = filters.find(({ MetricName }) => MetricName === metric);
     if (filter) return minutes.map((minute) => pointOf(filter, minute));
-    return minutes.map(({ lines = [], lambda = {} }) => {
-      const sum = lambda[metric as 'Errors' | 'Throttles'];
+    return minutes.map(({ lines = [], lambda = {}, metrics = {} }) => {
+      const sum = { ...lambda, ...metrics }[metric as 'Errors' | 'Throttles' | '5XXError'];
       // Lambda publishes 0 for a minute with invocations.
       return sum !== undefined || lines.length > 0 ? { sum: sum ?? 0, samples: 1 } : undefined;
     });

@@ -41,7 +41,7 @@ const OPERATORS: Readonly<Record<string, { level: number; of: (a: Value, b: Valu
 /**
  * Evaluates an expression of CloudWatch's metric math
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html) at one time: arithmetic,
- * comparisons, IF and FILL.
+ * comparisons, IF, FILL and SUM of a list.
  * @param lookUp the value of another metric or expression
  * @throws Error if the expression has anything else
  */
@@ -53,10 +53,23 @@ export const evaluate = (expression: string, lookUp: (id: string) => Value, { fi
       throw new Error(`Expected ${expected ?? 'more'}, not ${token ?? 'the end'}: ${expression}`);
     return token;
   };
-  const call = (name: string): Value => {
-    const given: Value[] = [];
-    do given.push(operation(1));
+  const list = (): Value[] => {
+    const values: Value[] = [];
+    do values.push(operation(1));
     while (tokens[0] === ',' && take());
+    return values;
+  };
+  // Where some series have no value, it is the sum of the others.
+  const sum = (): Value => {
+    take('[');
+    const values = list().filter((value) => value !== undefined);
+    take(']');
+    take(')');
+    return values.length === 0 ? undefined : values.reduce((total, value) => total + value, 0);
+  };
+  const call = (name: string): Value => {
+    if (name === 'SUM') return sum();
+    const given = list();
     take(')');
     const [first, second, third] = given;
     if (name === 'FILL' && given.length === 2) return first ?? (fillsEmpty ? second : undefined);
