@@ -138,7 +138,7 @@ const BY_WORDS: readonly (readonly [RegExp, ReasonCode])[] = [
   [/MinInstanceCount/, 'scale_to_zero_unsupported'],
   [/model data|download|S3DataSource|s3:GetObject|NoSuchKey|NoSuchBucket/i, 'weights_unreadable'],
   [/AccessDenied|not authorized|missing the following permissions|UnrecognizedClient/i, 'access_denied'],
-  [/CannotStartContainerError|CannotPullContainer|ECR|repository/i, 'image_not_started'],
+  [/CannotStartContainerError|CannotPullContainer|\bECR\b|repository/i, 'image_not_started'],
   [/ping health check/i, 'health_check_failed'],
   [/Container failed to start|container.{0,40}(?:exit|fail)/i, 'container_failed'],
 ];

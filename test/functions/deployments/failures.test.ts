@@ -302,6 +302,12 @@ test('blames the image if a container writes no line before it fails, and otherw
   expect(reasonOfFailure(words, true).code).toBe('container_failed');
 });
 
+test('blames the image for a failure of ECR, and not for a word with its letters', () => {
+  const image = '123456789012.dkr.ecr.us-east-1.amazonaws.com/vllm:1';
+  expect(reasonOfFailure(`Failed to read the image ${image}.`, false).code).toBe('image_not_started');
+  expect(reasonOfFailure('Unable to decrease the number of instances.', false).code).toBe('failed_on_aws');
+});
+
 test('reaches every reason by a test, and has an entry for it in docs/reasons.md', () => {
   // Those of adapters are in adapters/.
   const ofDeployments = reasonCodes.filter((code) => !code.startsWith('adapter_'));
