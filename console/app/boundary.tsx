@@ -34,11 +34,11 @@ export class Boundary extends Component<{ children: ReactNode }, BoundaryState> 
   override render(): ReactNode {
     const { error } = this.state;
     if (!error) return this.props.children;
-    const failure = isMissingChunk(error) ? new Error('The console was updated. Load the page again to go on.') : error;
+    const failure = isMissingChunk(error) ? new Error('The console has been updated. Reload the page to continue.') : error;
     return (
       <>
         <Failure failure={failure} />
-        <Button onClick={() => location.reload()}>Load the page again</Button>
+        <Button onClick={() => location.reload()}>Reload page</Button>
       </>
     );
   }

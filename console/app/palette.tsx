@@ -51,7 +51,7 @@ const Search = ({ me, onClose }: { me: Me; onClose: () => void }) => {
   return (
     <Dialog title="Go to" onClose={onClose}>
       <TextField
-        label="A screen, or an id such as req_…"
+        label="Screen name, or an id such as req_…"
         value={text}
         onChange={(next) => {
           setText(next);

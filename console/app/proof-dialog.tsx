@@ -31,7 +31,7 @@ const PasswordForm = ({ onClose }: { onClose: Close }) => {
     >
       <TextField label="Password" type="password" value={password} onChange={setPassword} autoComplete="current-password" autoFocus />
       <TextField
-        label="Code of your authenticator app, if you have one"
+        label="Code from your authenticator app, if you use one"
         value={code}
         onChange={setCode}
         inputMode="numeric"
@@ -66,11 +66,11 @@ const Question = ({ onClose }: { onClose: Close }) => {
   const [isAtCompany, setAtCompany] = useState(false);
   useLoginElsewhere(me?.id, onClose);
   return (
-    <Dialog title="Confirm that it is you" onClose={() => onClose(false)}>
-      <p>You signed in a while ago, and this changes money or rights.</p>
+    <Dialog title="Confirm your identity" onClose={() => onClose(false)}>
+      <p>This changes money or permissions, and it has been a while since you signed in.</p>
       {isAtCompany || isFromProvider ? (
         <>
-          <p>Sign in with your company again. This page stays as it is.</p>
+          <p>Sign in with your company again. This page stays open.</p>
           <SingleSignOnForm email={me?.email} isInNewTab onCancel={() => onClose(false)} />
         </>
       ) : isPending ? (

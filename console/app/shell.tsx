@@ -61,9 +61,9 @@ const Side = ({ me, isOpen }: { me: Me; isOpen: boolean }) => (
 
 const NotFound = () => (
   <Page title="Not found">
-    <Empty title="The console has no such screen">
+    <Empty title="This page doesn't exist">
       <p>
-        The link may be of another release, or incomplete. <Link to="/">Go to the home screen</Link>, or find a screen with ⌘K or Ctrl-K.
+        The link may be incomplete or from another release. <Link to="/">Go to Home</Link>, or search for a screen with ⌘K or Ctrl-K.
       </p>
     </Empty>
   </Page>
@@ -71,8 +71,10 @@ const NotFound = () => (
 
 const Forbidden = ({ title, me }: { title: string; me: Me }) => (
   <Page title={title}>
-    <Empty title="Your role can't see this">
-      <p>You are signed in as {roleOf(me)}. Ask an owner of your organization, who can give you another role.</p>
+    <Empty title="Your role doesn't have access to this page">
+      <p>
+        You are signed in as {roleOf(me)}. Ask {isOfPlatform(me) ? 'an admin' : 'an owner of your organization'} to change your role.
+      </p>
     </Empty>
   </Page>
 );
@@ -114,7 +116,7 @@ export const Shell = () => {
   return (
     <>
       <a href="#main" className={classes.skip}>
-        Skip to the content
+        Skip to content
       </a>
       <header className={classes.top}>
         <Link to="/" className={classes.brand}>

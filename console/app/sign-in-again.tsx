@@ -15,7 +15,7 @@ export const SignInAgain = () => {
   const [isAtCompany, setAtCompany] = useState(false);
   return (
     <Dialog title="Your session has ended" onClose={() => void logOut()}>
-      <p>Sign in again to go on where you were. What you typed is still there.</p>
+      <p>Sign in again to continue where you left off. Unsaved changes are still here.</p>
       {isAtCompany ? (
         <SingleSignOnForm email={email} isInNewTab onCancel={() => setAtCompany(false)} />
       ) : (

@@ -63,7 +63,7 @@ export const failureIn = (body: unknown, facts: Pick<FailureFacts, 'status' | 'r
     ...facts,
     code,
     param,
-    message: message ?? `The service replied with status ${facts.status}. Try again, and open a ticket if it stays so.`,
+    message: message ?? `The service returned status ${facts.status}. Try again. If it keeps failing, open a ticket.`,
     details,
   });
 };

@@ -48,7 +48,7 @@ export const beginSingleSignOn = async (email: string, staysSignedIn: boolean, t
 export const finishSingleSignOn = async (code: string) => {
   const stored = sessionStorage.getItem(STORED);
   sessionStorage.removeItem(STORED);
-  if (stored === null) throw new Error('This tab has begun no login. Begin it again here.');
+  if (stored === null) throw new Error('This login was not started in this tab. Sign in again here.');
   const { verifier, email, staysSignedIn, isForOtherTab } = JSON.parse(stored) as Begun;
   const result = await callWithCookie('POST /v1/auth/browser/sso', { code, code_verifier: verifier, stay_signed_in: staysSignedIn });
   return { result, email, staysSignedIn, isForOtherTab };

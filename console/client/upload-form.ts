@@ -13,7 +13,7 @@ const refused = (status: number): ApiFailure =>
   new ApiFailure({
     status,
     code: 'upload_failed',
-    message: `The file was not stored (status ${status}). Remove it, then choose it again.`,
+    message: `The upload failed with status ${status}. Remove the file, then add it again.`,
   });
 
 /**

@@ -22,7 +22,7 @@ export const Chart = (props: ChartProps) => {
         <Plot {...props} />
       </div>
       <details>
-        <summary>Numbers</summary>
+        <summary>Show data</summary>
         <Table
           label={label}
           keyOf={(i) => String(i)}

@@ -27,7 +27,7 @@ export const Message = ({ author, seconds, kind, body, children }: MessageProps)
     <div className={classes['message-head']}>
       <strong>{author}</strong>
       <Time seconds={seconds} />
-      {kind === 'internal' && <span className={classes['message-label']}>Internal note: only support reads it</span>}
+      {kind === 'internal' && <span className={classes['message-label']}>Internal note, visible only to support</span>}
     </div>
     <div className={classes['message-body']}>{body}</div>
     {children && <div className={classes['message-foot']}>{children}</div>}

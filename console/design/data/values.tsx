@@ -95,7 +95,7 @@ export const Gauge = ({ label, used, limit, format = formatCount }: GaugeProps) 
     <div className={classes['gauge-text']}>
       <span>{label}</span>
       <span className={classes.number}>
-        {format(used)} of {limit === null ? 'no limit' : format(limit)}
+        {format(used)} {limit === null ? '(no limit)' : `of ${format(limit)}`}
       </span>
     </div>
     {limit !== null && (

@@ -27,24 +27,24 @@ export const Conflict = <Name extends string>({ differences, labelOf, onResolve 
   return (
     <Notice tone="warn">
       <Stack>
-        <p>This was changed by someone else after you opened it. Nothing was saved, and what you typed is still here.</p>
+        <p>Someone else changed this after you opened it. Nothing was saved, and your changes are still here.</p>
         {differences.map(({ name, opened, stored, typed, isConflict }) => (
           <Stack key={name}>
             <h3>{labelOf(name)}</h3>
             <Facts
               facts={[
                 ['When you opened it', textOf(opened)],
-                ['Stored now', textOf(stored)],
+                ['Saved now', textOf(stored)],
                 ['Yours', isConflict ? textOf(typed) : undefined],
               ]}
             />
             {isConflict && (
               <Segments
-                label={`Value of ${labelOf(name)} to keep`}
+                label={`Value to keep for ${labelOf(name)}`}
                 value={takesStored.has(name) ? 'stored' : 'typed'}
                 choices={[
-                  ['typed', 'Keep yours'],
-                  ['stored', 'Take the stored one'],
+                  ['typed', 'Keep your value'],
+                  ['stored', 'Use the saved value'],
                 ]}
                 onChange={(choice) => choose(name, choice)}
               />

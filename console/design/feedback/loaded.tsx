@@ -25,7 +25,7 @@ export const Loaded = <Data,>({ query, children }: { query: Query<Data>; childre
   const { data, error, refetch } = query;
   if (data === undefined && error?.status === 403)
     return (
-      <Empty title="You can't see this">
+      <Empty title="You don't have access to this">
         <p>{error.message}</p>
       </Empty>
     );

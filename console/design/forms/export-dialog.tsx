@@ -54,10 +54,10 @@ export const ExportDialog = ({ title, fileName, formats, read, onClose, children
         )}
         {count > 0 && !isCut && (
           <Notice>
-            {count} of at most {MAX_PARTS} parts read.
+            {count} of up to {MAX_PARTS} parts read.
           </Notice>
         )}
-        {isCut && <Notice tone="warn">The file has only the newest entries. Choose a shorter time to get the others.</Notice>}
+        {isCut && <Notice tone="warn">The file contains only the newest entries. Choose a shorter time range to export the rest.</Notice>}
       </Form>
     </Dialog>
   );

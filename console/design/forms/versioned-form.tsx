@@ -46,7 +46,7 @@ export const VersionedForm = <Thing, D extends Draft>(props: VersionedFormProps<
   };
   const explain = (failure: ApiFailure): ReactNode => {
     if (!isChangedMeanwhile(failure)) return undefined;
-    if (stored === undefined) return <Notice>Check the values above, then save them again.</Notice>;
+    if (stored === undefined) return <Notice>Check the values above, then save again.</Notice>;
     return (
       <Conflict
         differences={differencesOf(draftOf(base), draftOf(stored), draft)}

@@ -21,7 +21,7 @@ export const PasswordDialog = ({ onClose }: { onClose: () => void }) => {
           await logOut().catch(() => undefined);
         }}
       >
-        <p>This ends all your sessions, including this one. You sign in again with the new password.</p>
+        <p>This ends all your sessions, including this one. You then sign in again with the new password.</p>
         <TextField
           label="Current password"
           type="password"

@@ -15,7 +15,7 @@ export const ProofFields = ({ password, onPassword, code, onCode, needsCode }: P
     <TextField label="Password" type="password" value={password} onChange={onPassword} autoComplete="current-password" autoFocus />
     {needsCode && (
       <TextField
-        label="Code of your authenticator app"
+        label="Code from your authenticator app"
         value={code}
         onChange={onCode}
         inputMode="numeric"

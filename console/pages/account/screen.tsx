@@ -17,7 +17,7 @@ export const Screen = () => {
   return (
     <Page title="Account" description={me.email}>
       <Columns>
-        <Section title="You" isCard>
+        <Section title="Profile" isCard>
           <Facts
             facts={[
               ['Name', me.name ?? '–'],

@@ -33,17 +33,17 @@ const EnterSecret = ({ secret: { secret, url }, onClose }: { secret: ReplyBody<'
         onClose();
       }}
     >
-      <p>Scan this with your authenticator app, or type the key into it. Then enter the code that it shows.</p>
-      <QrCode text={url} label="QR code with the key for the app, which is also below as text" />
+      <p>Scan the QR code with your authenticator app, or enter the setup key by hand. Then enter the code the app shows.</p>
+      <QrCode text={url} label="QR code of the setup key, which is also shown below as text" />
       <Code
-        label="Key for the app"
+        label="Setup key"
         variants={[
           ['Key', secret],
-          ['Address', url],
+          ['URL', url],
         ]}
       />
       <TextField
-        label="Code that the app shows"
+        label="Code from the app"
         value={code}
         onChange={setCode}
         inputMode="numeric"
@@ -81,7 +81,7 @@ const SwitchOff = ({ onClose }: Pick<FactorDialogProps, 'onClose'>) => {
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   return (
-    <Dialog title="Switch off the second factor" onClose={onClose}>
+    <Dialog title="Switch off second factor" onClose={onClose}>
       <Form
         submitLabel="Switch off second factor"
         look="danger"
@@ -93,7 +93,7 @@ const SwitchOff = ({ onClose }: Pick<FactorDialogProps, 'onClose'>) => {
           onClose();
         }}
       >
-        <p>Whoever knows your password can sign in then.</p>
+        <p>Without a second factor, anyone who knows your password can sign in.</p>
         <ProofFields password={password} onPassword={setPassword} code={code} onCode={setCode} needsCode />
       </Form>
     </Dialog>
@@ -109,7 +109,7 @@ export const SecondFactor = ({ me: { second_factor } }: { me: Me }) => {
   if (isFromProvider)
     return (
       <Section title="Second factor" isCard>
-        <p>You sign in with your company, so its login asks for the second factor. Set it up there.</p>
+        <p>You sign in with your company's identity provider. Set up a second factor there.</p>
       </Section>
     );
   return (
@@ -119,7 +119,7 @@ export const SecondFactor = ({ me: { second_factor } }: { me: Me }) => {
         <Button onClick={() => setDialog('set-up')}>{hasFactor ? 'Use another app' : 'Set up second factor'}</Button>
         {hasFactor && <Button onClick={() => setDialog('off')}>Switch off</Button>}
       </Row>
-      <p>A code of an authenticator app, which you enter after your password.</p>
+      <p>A code from an authenticator app that you enter after your password.</p>
       {dialog === 'set-up' && <SetUp hasFactor={hasFactor} onClose={close} />}
       {dialog === 'off' && <SwitchOff onClose={close} />}
     </Section>

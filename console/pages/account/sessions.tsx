@@ -28,10 +28,10 @@ const columnsFor = (onEnd: (session: Session) => void): readonly Column<Session>
     ),
   },
   { title: 'Last used', render: ({ last_used_at }) => <Time seconds={last_used_at} /> },
-  { title: 'Address', render: ({ ip_address }) => ip_address },
-  { title: 'Program', render: ({ user_agent }) => user_agent },
-  { title: 'Begun', render: ({ created_at }) => <Time seconds={created_at} /> },
-  { title: 'Ends', render: ({ ends_at }) => <Time seconds={ends_at} /> },
+  { title: 'IP address', render: ({ ip_address }) => ip_address },
+  { title: 'User agent', render: ({ user_agent }) => user_agent },
+  { title: 'Started', render: ({ created_at }) => <Time seconds={created_at} /> },
+  { title: 'Expires', render: ({ ends_at }) => <Time seconds={ends_at} /> },
   { title: 'Actions', render: (session) => !session.is_current && <Button onClick={() => onEnd(session)}>End session</Button> },
 ];
 
@@ -58,8 +58,8 @@ export const Sessions = () => {
         >
           <p>
             {ended === 'others'
-              ? 'Everywhere but here, you must sign in again.'
-              : `Whoever uses the session from ${ended.ip_address} must sign in again.`}
+              ? 'You will have to sign in again everywhere except here.'
+              : `The browser or program at ${ended.ip_address} will have to sign in again.`}
           </p>
         </Confirm>
       )}

@@ -35,11 +35,11 @@ const RULES: readonly Rule[] = [
       : undefined,
   ({ credit }) =>
     credit?.prepaid && /^(-|0(\.0+)?$)/.test(credit.balance)
-      ? { text: 'The credit is used up: requests are refused', to: '/billing?view=credit', tone: 'bad' }
+      ? { text: 'Credit is used up: requests are rejected', to: '/billing?view=credit', tone: 'bad' }
       : undefined,
   ({ budget }) =>
     budget?.left && /^0(\.0+)?$/.test(budget.left)
-      ? { text: 'The budget of this month is used up: requests are refused', to: '/usage', tone: 'bad' }
+      ? { text: 'This month’s budget is used up: requests are rejected', to: '/usage', tone: 'bad' }
       : undefined,
   ({ deployments }) =>
     deployments && (deployments.states.failed ?? 0) > 0
@@ -52,7 +52,7 @@ const RULES: readonly Rule[] = [
   ({ invoices }) =>
     invoices?.drafts
       ? {
-          text: `${counted(invoices.drafts, 'invoice is a draft', 'invoices are drafts')} to issue`,
+          text: `${counted(invoices.drafts, 'draft invoice', 'draft invoices')} to issue`,
           to: '/invoices?state=draft',
           tone: 'warn',
         }
@@ -63,12 +63,16 @@ const RULES: readonly Rule[] = [
       : undefined,
   ({ tickets }) =>
     tickets && tickets.waiting_on_me > 0
-      ? { text: `${counted(tickets.waiting_on_me, 'ticket waits', 'tickets wait')} for you`, to: ticketsWaitingOn(tickets), tone: 'warn' }
+      ? {
+          text: `${counted(tickets.waiting_on_me, 'ticket is', 'tickets are')} waiting for you`,
+          to: ticketsWaitingOn(tickets),
+          tone: 'warn',
+        }
       : undefined,
   ({ tickets }) =>
     tickets?.unassigned
       ? {
-          text: `${counted(tickets.unassigned, 'ticket is', 'tickets are')} assigned to nobody`,
+          text: `${counted(tickets.unassigned, 'ticket is', 'tickets are')} unassigned`,
           to: '/tickets?assignee=none',
           tone: 'warn',
         }
@@ -84,7 +88,7 @@ const RULES: readonly Rule[] = [
   ({ webhooks }) =>
     webhooks && webhooks.failed_deliveries_24h > 0
       ? {
-          text: `${counted(webhooks.failed_deliveries_24h, 'event was', 'events were')} not delivered to a webhook`,
+          text: `${counted(webhooks.failed_deliveries_24h, 'event', 'events')} could not be delivered to a webhook`,
           to: '/webhooks',
           tone: 'warn',
         }

@@ -37,14 +37,14 @@ const COLUMNS = [
     ),
   },
   { title: 'Instances', isNumeric: true, render: (each: Deployment) => <Count value={instancesOf(each)} /> },
-  { title: 'An hour', isNumeric: true, render: ({ price_per_hour }: Deployment) => <Money amount={price_per_hour} /> },
+  { title: 'Cost per hour', isNumeric: true, render: ({ price_per_hour }: Deployment) => <Money amount={price_per_hour} /> },
 ] as const;
 
 /** What the instances of all organizations cost now, and the deployments that wait or have failed. */
 export const GpuNow = () => {
   const query = useRead('GET /v1/deployments', { query: { limit: MAX_READ } }, { refetchMs: REFRESH_MS });
   return (
-    <Section title="GPU money now" actions={<ScreenLink to="/deployments">All deployments</ScreenLink>}>
+    <Section title="GPU costs now" actions={<ScreenLink to="/deployments">All deployments</ScreenLink>}>
       <Loaded query={query}>
         {({ data, has_more }) => {
           const notable = notableOf(data);
@@ -52,29 +52,29 @@ export const GpuNow = () => {
             <Stack>
               <Tiles>
                 <Tile
-                  label="An hour"
+                  label="Cost per hour"
                   value={<Money amount={sumOf(data.map(({ price_per_hour }) => price_per_hour))} />}
-                  note={has_more ? `Of ${data.length} deployments; there are more` : 'All organizations together'}
+                  note={has_more ? `Of the first ${data.length} deployments only` : 'Across all organizations'}
                 />
                 <Tile
-                  label="Instances that run"
+                  label="Running instances"
                   value={<Count value={data.reduce((sum, each) => sum + instancesOf(each), 0)} />}
-                  note="Charged by the second"
+                  note="Billed per second"
                 />
                 <Tile
-                  label="Models that wait"
+                  label="Starting deployments"
                   value={<Count value={data.filter(isWaiting).length} />}
-                  note="Created or woken, without a copy yet"
+                  note="Created or woken, no copy ready yet"
                 />
                 <Tile
                   label="Failed"
                   value={<Count value={data.filter(({ state }) => state === 'failed').length} />}
-                  note={<ScreenLink to="/deployments?state=failed">See why</ScreenLink>}
+                  note={<ScreenLink to="/deployments?state=failed">View deployments</ScreenLink>}
                 />
               </Tiles>
               {notable.length > 0 && (
                 <Table
-                  label="Deployments that cost, wait or failed"
+                  label="Running, starting and failed deployments"
                   rows={notable.slice(0, MAX_SHOWN)}
                   keyOf={({ id }) => id}
                   columns={COLUMNS}

@@ -26,40 +26,40 @@ const Minute = ({ now: { start_time, totals, rows } }: { now: Now }) => (
   <Stack>
     <Tiles>
       <Tile
-        label="Requests in the minute"
+        label="Requests per minute"
         value={<Count value={totals.requests} />}
         note={
           <>
-            Began <Time seconds={start_time} />
+            Minute that started <Time seconds={start_time} />
           </>
         }
       />
       <Tile
         label="Failed"
         value={<Count value={totals.errors} />}
-        note={totals.errors > 0 && <ScreenLink to="/requests">Find out why</ScreenLink>}
+        note={totals.errors > 0 && <ScreenLink to="/requests">View requests</ScreenLink>}
       />
       <Tile
-        label="First token, median"
+        label="Time to first token (p50)"
         value={<Duration milliseconds={totals.time_to_first_token_ms?.p50} />}
         note={
           <>
-            <Duration milliseconds={totals.time_to_first_token_ms?.p99} /> for the slowest of 100
+            p99: <Duration milliseconds={totals.time_to_first_token_ms?.p99} />
           </>
         }
       />
       <Tile
-        label="Whole request, median"
+        label="Request duration (p50)"
         value={<Duration milliseconds={totals.duration_ms?.p50} />}
         note={
           <>
-            <Duration milliseconds={totals.duration_ms?.p99} /> for the slowest of 100
+            p99: <Duration milliseconds={totals.duration_ms?.p99} />
           </>
         }
       />
     </Tiles>
     <Table
-      label="The busiest API keys of the minute"
+      label="Busiest API keys of the minute"
       rows={rows.slice(0, MAX_SHOWN)}
       keyOf={({ model, api_key_id }) => `${model} ${api_key_id}`}
       columns={COLUMNS}
@@ -75,7 +75,7 @@ export const HealthNow = () => {
       <Loaded query={query}>
         {(now) =>
           now.start_time === null ? (
-            <Empty title="No request in the last four minutes">
+            <Empty title="No requests in the last four minutes">
               <p>Requests are counted here within about a minute.</p>
             </Empty>
           ) : (

@@ -39,9 +39,7 @@ const Attention = ({ summary }: { summary: Summary }) => {
 const Overview = ({ summary }: { summary: Summary }) => (
   <>
     {summary.unavailable.length > 0 && (
-      <Notice tone="warn">
-        These parts could not be read now: {summary.unavailable.map((name) => name.replaceAll('_', ' ')).join(', ')}.
-      </Notice>
+      <Notice tone="warn">Some data could not be loaded: {summary.unavailable.map((name) => name.replaceAll('_', ' ')).join(', ')}.</Notice>
     )}
     <FirstSteps summary={summary} />
     <Attention summary={summary} />
@@ -60,7 +58,7 @@ export const Screen = () => {
   return (
     <Page
       title="Home"
-      description={`${organization}, as you can see it as ${me.role.replaceAll('_', ' ')}.`}
+      description={`${organization}. Your role: ${me.role.replaceAll('_', ' ')}.`}
       actions={
         can(me, 'keys:write') &&
         !isOfPlatform(me) && (
@@ -74,8 +72,8 @@ export const Screen = () => {
       {me.second_factor === 'off' && (
         <Notice>
           <p>
-            Your account has no second factor. <ScreenLink to="/account">Set one up</ScreenLink>: somebody who knows your password can’t
-            sign in then.
+            Your account has no second factor. <ScreenLink to="/account">Set one up</ScreenLink> so that nobody can sign in with your
+            password alone.
           </p>
         </Notice>
       )}

@@ -15,13 +15,18 @@ type Rule = readonly [isDone: boolean | undefined, step: Omit<Step, 'isDone'>];
 const ofPlatform = ({ has_model, has_organization, has_owner, has_invoice }: NonNullable<Summary['onboarding']>): Rule[] => [
   [
     has_model,
-    { title: 'Register a model', note: 'Callers choose a model by its name, and pay its prices.', to: '/models', action: 'See models' },
+    {
+      title: 'Register a model',
+      note: 'Callers send its name in their requests and pay its prices.',
+      to: '/models',
+      action: 'View models',
+    },
   ],
   [
     has_organization,
     {
       title: 'Create an organization',
-      note: 'A customer or a team. It has users, API keys and bills of its own.',
+      note: 'A customer or team with its own users, API keys and invoices.',
       to: '/organizations?dialog=onboard',
       action: 'Create organization',
     },
@@ -30,7 +35,7 @@ const ofPlatform = ({ has_model, has_organization, has_owner, has_invoice }: Non
     has_owner,
     {
       title: 'Invite its owner',
-      note: 'Owners invite their colleagues, and see what the organization uses and costs.',
+      note: 'Owners invite colleagues and see the organization’s usage and costs.',
       to: '/users',
       action: 'Invite user',
     },
@@ -39,9 +44,9 @@ const ofPlatform = ({ has_model, has_organization, has_owner, has_invoice }: Non
     has_invoice,
     {
       title: 'Issue an invoice',
-      note: 'When a month is over, each organization that used something has a draft. Say who sells, check it, and issue it.',
+      note: 'At the end of each month, every organization with usage gets a draft. Set the seller, review the draft and issue it.',
       to: '/invoices',
-      action: 'See invoices',
+      action: 'View invoices',
     },
   ],
 ];
@@ -58,7 +63,7 @@ export const stepsOf = ({ onboarding }: Summary): readonly Step[] => {
       onboarding.has_key,
       {
         title: 'Create an API key',
-        note: 'Programs send requests with it. Its limits and budget bound what they can cost.',
+        note: 'Applications authenticate with it. Its limits and budget cap what they can spend.',
         to: owner[0] === undefined ? '/api-keys?dialog=create' : '/api-keys',
         action: 'Create API key',
       },
@@ -69,7 +74,7 @@ export const stepsOf = ({ onboarding }: Summary): readonly Step[] => {
         title: 'Send a request',
         note: 'A new key comes with a command to paste into a terminal.',
         to: '/api-keys',
-        action: 'See API keys',
+        action: 'View API keys',
       },
     ],
     invoice,

@@ -12,7 +12,7 @@ const CostTiles = ({ costs, budget, credit }: Pick<Summary, 'costs' | 'budget' |
         value={<Money amount={costs.month_to_date} />}
         note={
           <>
-            <Money amount={costs.last_month_to_same_day} /> last month until the same day
+            <Money amount={costs.last_month_to_same_day} /> by the same day last month
           </>
         }
       />
@@ -20,7 +20,7 @@ const CostTiles = ({ costs, budget, credit }: Pick<Summary, 'costs' | 'budget' |
     {costs && <Tile label="Cost today" value={<Money amount={costs.today} />} note="UTC" />}
     {costs?.forecast && (
       <Tile
-        label="This month, if it goes on like this"
+        label="Month-end forecast"
         value={<Money amount={nearestCent(costs.forecast)} />}
         note={
           <>
@@ -31,9 +31,9 @@ const CostTiles = ({ costs, budget, credit }: Pick<Summary, 'costs' | 'budget' |
     )}
     {credit?.prepaid && (
       <Tile
-        label="Credit left"
+        label="Credit available"
         value={<Money amount={credit.balance} />}
-        note={<ScreenLink to="/billing?view=credit">See the credit</ScreenLink>}
+        note={<ScreenLink to="/billing?view=credit">View credit</ScreenLink>}
       />
     )}
     {budget?.month_budget && (
@@ -50,11 +50,11 @@ const UseTiles = ({ requests, api_keys, deployments }: Pick<Summary, 'requests' 
   <>
     {requests && (
       <Tile
-        label="Requests in 24 hours"
+        label="Requests in the last 24 hours"
         value={<Count value={requests.requests} />}
         note={
           <ScreenLink to="/requests">
-            <Count value={requests.errors} /> failed, <Count value={requests.refusals} /> refused
+            <Count value={requests.errors} /> failed, <Count value={requests.refusals} /> rejected
           </ScreenLink>
         }
       />
@@ -65,14 +65,14 @@ const UseTiles = ({ requests, api_keys, deployments }: Pick<Summary, 'requests' 
         value={<Count value={api_keys.open} />}
         note={
           <ScreenLink to="/api-keys">
-            <Count value={api_keys.left} /> more are possible
+            <Count value={api_keys.left} /> more available
           </ScreenLink>
         }
       />
     )}
     {deployments && (
       <Tile
-        label="Deployments, an hour now"
+        label="Deployment cost per hour"
         value={<Money amount={deployments.cost_per_hour_now} />}
         note={
           <ScreenLink to="/deployments">
@@ -92,11 +92,11 @@ export const SummaryTiles = ({ summary }: { summary: Summary }) => (
     <UseTiles {...summary} deployments={summary.organization === null ? null : summary.deployments} />
     {summary.tickets && (
       <Tile
-        label="Tickets that wait for you"
+        label="Tickets waiting for you"
         value={<Count value={summary.tickets.waiting_on_me} />}
         note={
           <ScreenLink to={ticketsWaitingOn(summary.tickets)}>
-            {summary.tickets.is_partial ? 'Of the newest tickets' : 'See tickets'}
+            {summary.tickets.is_partial ? 'Among the newest tickets' : 'View tickets'}
           </ScreenLink>
         }
       />

@@ -59,7 +59,7 @@ export const PICTURES: readonly ConsolePicture[] = [
     name: 'when-to-sleep',
     path: ({ deployment }) => `/deployments/${deployment}`,
     user: 'admin',
-    first: { button: 'When to sleep' },
+    first: { button: 'Sleep advice' },
     shows: 'Apply suggestion',
   },
   { name: 'ticket', path: ({ ticket }) => `/tickets/${ticket}`, user: 'owner', shows: 'adding a copy' },

@@ -29,9 +29,9 @@ describe('what needs attention', () => {
       tickets: { waiting_on_me: 3, is_partial: false },
     });
     expect(entries.map(({ text, to }) => [text, to])).toEqual([
-      ['The credit is used up: requests are refused', '/billing?view=credit'],
+      ['Credit is used up: requests are rejected', '/billing?view=credit'],
       ['2 deployments have failed', '/deployments?state=failed'],
-      ['3 tickets wait for you', '/tickets?state=customer'],
+      ['3 tickets are waiting for you', '/tickets?state=customer'],
       ['1 API key expires within 7 days', '/api-keys?attention=expiring'],
     ]);
   });

@@ -24,14 +24,14 @@ describe('the account in the console', () => {
     await page.getByRole('button', { name: 'Set up second factor' }).click();
     await page.getByLabel('Password').fill(user.password);
     await page.getByRole('button', { name: 'Continue' }).click();
-    const secret = (await page.getByLabel('Key for the app').locator('pre').textContent()) ?? '';
+    const secret = (await page.getByLabel('Setup key').locator('pre').textContent()) ?? '';
     const scanned = new URL(await readQrCode(page.getByRole('img', { name: 'QR code with the key for the app' })));
     expect([scanned.protocol, scanned.searchParams.get('secret')]).toEqual(['otpauth:', secret]);
-    await page.getByLabel('Code that the app shows').fill(totpOf(secret));
+    await page.getByLabel('Code from the app').fill(totpOf(secret));
     await page.getByRole('button', { name: 'Switch on second factor' }).click();
     await page.getByRole('button', { name: 'Switch off' }).click();
     await page.getByLabel('Password').fill(user.password);
-    await page.getByLabel('Code of your authenticator app').fill(totpOf(secret));
+    await page.getByLabel('Code from your authenticator app').fill(totpOf(secret));
     await page.getByRole('button', { name: 'Switch off second factor' }).click();
     await page.getByRole('button', { name: 'Set up second factor' }).waitFor();
     expect(faults).toEqual([]);

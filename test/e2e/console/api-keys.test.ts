@@ -20,13 +20,13 @@ afterAll(() => ui.close());
 describe('API keys in the console', () => {
   test('creates a key with two clicks, and shows code with which the first request arrives', async () => {
     const { page, faults, close } = await ui.open(owner, '/api-keys');
-    await page.getByText('No active API key').waitFor();
+    await page.getByText('No active API keys').waitFor();
     await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').fill('ci');
     await page.getByRole('button', { name: 'Create API key' }).last().click();
     const dialog = page.getByRole('dialog', { name: 'API key ci' });
     const secret = (await dialog.getByLabel('Secret', { exact: true }).locator('pre').textContent()) ?? '';
-    const code = (await dialog.getByLabel('A request with this key').locator('pre').textContent()) ?? '';
+    const code = (await dialog.getByLabel('Example request with this key').locator('pre').textContent()) ?? '';
     const [, url = ''] = /curl '([^']+)'/.exec(code) ?? [];
     const [, body = ''] = /-d '([^']+)'/.exec(code) ?? [];
     expect(code).not.toContain(secret);
@@ -68,7 +68,7 @@ describe('API keys in the console', () => {
     await page.getByText('0 in progress now.').waitFor();
     await ui.control.done('PATCH', `/v1/api-keys/${id}`, { token: owner.token, body: { name: 'theirs', budgets: { month: '250' } } });
     await page.getByRole('button', { name: 'Save API key' }).click();
-    await page.getByText('Take the stored one').click();
+    await page.getByText('Use the saved value').click();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
     await page.getByRole('button', { name: 'Save API key' }).click();
     await page.getByRole('heading', { name: 'theirs' }).waitFor();
@@ -107,7 +107,7 @@ describe('API keys in the console', () => {
     await asViewer.page.getByRole('heading', { name: 'seen' }).waitFor();
     expect(await asViewer.page.getByRole('button', { name: /Edit|Rotate|Revoke/ }).count()).toBe(0);
     const asBilling = await ui.open(billing, '/api-keys');
-    await asBilling.page.getByText("Your role can't see this").waitFor();
+    await asBilling.page.getByText("Your role doesn't have access to this page").waitFor();
     expect([...asViewer.faults, ...asBilling.faults]).toEqual([]);
     await Promise.all([asViewer.close(), asBilling.close()]);
   });

@@ -24,8 +24,8 @@ describe('the audit log in the console', () => {
     const visited = await ui.open(owner, '/audit-log');
     const { page, faults, close } = visited;
     await page.getByRole('cell', { name: 'api_key.created' }).waitFor();
-    await page.getByLabel('What (id)').fill(key);
-    await page.getByLabel('What (id)').press('Enter');
+    await page.getByLabel('Target (id)').fill(key);
+    await page.getByLabel('Target (id)').press('Enter');
     await page.getByText('1 in all').waitFor();
     expect(new URL(page.url()).searchParams.get('target')).toBe(key);
     expect(await page.getByRole('row').last().textContent()).toContain(owner.id);
@@ -39,7 +39,7 @@ describe('the audit log in the console', () => {
 
   test('says that no entry matches, and how to see all again', async () => {
     const { page, faults, close } = await ui.open(owner, '/audit-log?action=price.created');
-    await page.getByText('No entry matches the filters').waitFor();
+    await page.getByText('No entries match these filters').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('cell', { name: 'api_key.created' }).waitFor();
     expect(faults).toEqual([]);
@@ -48,7 +48,7 @@ describe('the audit log in the console', () => {
 
   test('is closed to a member, also by its address', async () => {
     const { page, faults, close } = await ui.open(member, '/audit-log');
-    await page.getByText("Your role can't see this").waitFor();
+    await page.getByText("Your role doesn't have access to this page").waitFor();
     expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
     expect(faults).toEqual([]);
     await close();

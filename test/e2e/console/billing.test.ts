@@ -184,7 +184,7 @@ describe('billing in the console', () => {
 
     await page.getByText('This month', { exact: true }).click();
     await page.getByRole('button', { name: 'Edit alerts' }).click();
-    await page.getByLabel('Of a budget').fill('90');
+    await page.getByLabel('Budget alerts').fill('90');
     await page.getByRole('button', { name: 'Save alerts' }).click();
     await page.getByRole('cell', { name: '$90.00' }).waitFor();
     const asAdmin = await ui.open(admin, `/billing?view=credit&organization=${organization}`);
@@ -273,7 +273,7 @@ describe('billing in the console', () => {
       ui.control.createUser({ role: 'viewer', organization }),
     ]);
     const asMember = await ui.open(member, '/invoices');
-    await asMember.page.getByText("Your role can't see this").waitFor();
+    await asMember.page.getByText("Your role doesn't have access to this page").waitFor();
     const asViewer = await ui.open(viewer, '/billing?view=profile');
     await asViewer.page.getByText(PLANTED).waitFor();
     expect(await asViewer.page.getByRole('button', { name: /Save|Edit|Create/ }).count()).toBe(0);

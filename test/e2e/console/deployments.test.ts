@@ -108,14 +108,14 @@ describe('deployments in the console', () => {
     const { page, faults, close } = await ui.open(owner, '/deployments');
     await page.clock.install();
     await page.getByRole('link', { name: 'Deploy a model' }).last().click();
-    await page.getByRole('button', { name: 'Begin with your organization’s folder' }).click();
-    expect(await page.getByLabel('Files of the model').inputValue()).toBe(folder);
-    await page.getByLabel('Files of the model').fill(`${folder}qwen3-8b/`);
+    await page.getByRole('button', { name: 'Use your organization’s folder' }).click();
+    expect(await page.getByLabel('Model files').inputValue()).toBe(folder);
+    await page.getByLabel('Model files').fill(`${folder}qwen3-8b/`);
     await page.getByRole('radio', { name: TYPE }).click();
     await page.clock.fastForward(SETTLED_MS);
     await page.getByText('It can be deployed').waitFor();
-    await page.getByText('AWS’s quota has 2 of 2 instances left.').waitFor();
-    expect(await page.locator('main').textContent()).toContain('$2.80 an hour');
+    await page.getByText('Your AWS quota has 2 of 2 instances left.').waitFor();
+    expect(await page.locator('main').textContent()).toContain('$2.80 per hour');
     await page.getByRole('button', { name: 'Create deployment' }).click();
     await page.getByRole('heading', { name: 'qwen3-8b' }).waitFor();
     await page.getByText(/Expected to answer in \d+ minutes/).waitFor();
@@ -123,13 +123,13 @@ describe('deployments in the console', () => {
     await becomes(id, 'in_service');
     await page.clock.fastForward(POLL_MS);
     await page.getByText('It answers requests.').waitFor();
-    const command = await page.getByLabel('A request to this deployment').locator('pre').textContent();
+    const command = await page.getByLabel('Example request to this deployment').locator('pre').textContent();
     const { secret } = await ui.run.createKey({ org: organization, scope: 'on_demand' });
     expect((await sendShown(command ?? '', secret)).status).toBe(200);
     await page.getByRole('button', { name: 'Stop deployment' }).click();
     await page.getByText('which ends its cost of').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Stop deployment' }).click();
-    await page.getByText('Everything is being removed from AWS. Its settings stay.').waitFor();
+    await page.getByText('Its AWS resources are being removed. Its settings are kept.').waitFor();
     expect(await deploymentOf(id)).toMatchObject({ state: 'stopping', instance_types: [TYPE] });
     expect(faults).toEqual([]);
     await close();
@@ -139,12 +139,12 @@ describe('deployments in the console', () => {
     const { owner, folder } = await newTenant();
     const { page, faults, close } = await ui.open(owner, '/deployments/new');
     await page.clock.install();
-    await page.getByLabel('Files of the model').fill(`${folder}qwen3-8b/`);
+    await page.getByLabel('Model files').fill(`${folder}qwen3-8b/`);
     await page.getByLabel('Name', { exact: true }).fill('planned');
     await page.getByRole('radio', { name: TYPE }).click();
     await page.getByLabel('Task').selectOption({ label: 'Embeddings' });
-    await page.getByLabel('Length of a vector').fill('8');
-    const windows = page.getByLabel('Doesn’t sleep in these windows');
+    await page.getByLabel('Dimensions').fill('8');
+    const windows = page.getByLabel('Stay awake in these windows');
     await windows.fill('weekdays 8-18');
     await page.getByText('Enter one window on each line').waitFor();
     await windows.fill('mon-fri 08:00-18:00 Europe/Berlin 3');
@@ -169,23 +169,23 @@ describe('deployments in the console', () => {
     const { owner, folder } = await newTenant();
     const { page, faults, close } = await ui.open(owner, '/deployments/new');
     await page.clock.install();
-    await page.getByLabel('Files of the model').fill(`${folder}nothing/`);
+    await page.getByLabel('Model files').fill(`${folder}nothing/`);
     await page.getByRole('radio', { name: TYPE }).click();
     await page.clock.fastForward(SETTLED_MS);
     await page.getByText('has no files').waitFor();
-    expect(await page.getByLabel('Files of the model').getAttribute('aria-invalid')).toBe('true');
-    await page.getByLabel('Files of the model').fill(`${folder}qwen3-8b/`);
-    await page.getByLabel('Least copies').fill('3');
+    expect(await page.getByLabel('Model files').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Model files').fill(`${folder}qwen3-8b/`);
+    await page.getByLabel('Minimum copies').fill('3');
     await page.clock.fastForward(SETTLED_MS);
     await page.getByText(`The deployment can't start on ${TYPE}, because AWS's quota has too few instances left`).waitFor();
-    await page.getByText('$8.40 an hour').waitFor();
-    await page.getByLabel('Least copies').fill('1');
+    await page.getByText('$8.40 per hour').waitFor();
+    await page.getByLabel('Minimum copies').fill('1');
     await page.getByRole('button', { name: 'Create deployment' }).click();
     await page.getByRole('button', { name: 'Change settings' }).click();
     const [, id = ''] = /deployments\/(dep_\w+)/.exec(page.url()) ?? [];
     await ui.control.done('PATCH', `/v1/deployments/${id}`, { token: owner.token, body: { max_concurrency_per_copy: 4 } });
-    await page.getByLabel('Most copies').fill('2');
-    await page.getByLabel('Doesn’t sleep in these windows').fill('mon-sun 00:00-24:00 Europe/Berlin 1');
+    await page.getByLabel('Maximum copies').fill('2');
+    await page.getByLabel('Stay awake in these windows').fill('mon-sun 00:00-24:00 Europe/Berlin 1');
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByText('changed by someone else').waitFor();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
@@ -211,7 +211,7 @@ describe('deployments in the console', () => {
     const fields = { name: 'vectors', task: 'embed', embedding: { dimensions: 8 }, model: `${folder}qwen3-8b/`, runtime: 'vllm-0.27.1' };
     const { id } = await ui.control.done('POST', '/v1/deployments', { token: owner.token, body: { ...fields, instance_types: [TYPE] } });
     const { page, faults, close } = await ui.open(owner, `/deployments/${id}`);
-    const code = page.getByLabel('A request to this deployment').locator('pre');
+    const code = page.getByLabel('Example request to this deployment').locator('pre');
     expect(await code.textContent()).toContain(`${ui.run.ondemand_url}/v1/embeddings'`);
     expect(await page.getByRole('link', { name: 'Try it' }).count()).toBe(0);
     await ui.control.done('DELETE', `/v1/deployments/${id}`, { token: owner.token });
@@ -239,7 +239,7 @@ describe('deployments in the console', () => {
     for (const instance_type of [own, TYPE])
       await keepCurve(ui.run, benchmarks, id, benchmarkCurve({ model, instance_type, accelerators }));
     const { page, faults, close } = await ui.open(owner, `/deployments/${id}`);
-    await page.getByRole('button', { name: 'When to sleep' }).click();
+    await page.getByRole('button', { name: 'Sleep advice' }).click();
     await page.getByRole('cell', { name: 'after 40 min (now)' }).waitFor();
     await page
       .getByRole('region', { name: `Settings on ${TYPE}` })
@@ -270,30 +270,30 @@ describe('deployments in the console', () => {
     const { page, faults, close } = await ui.open(owner, `/deployments/${id}`);
     await page.getByRole('button', { name: 'Benchmark' }).click();
     const start = async (answer: string): Promise<void> => {
-      await page.getByLabel('Budget in dollars').fill('5');
-      await page.getByLabel('Between tokens, ms').fill(BETWEEN_TOKENS_MS);
-      await page.getByLabel('Tokens of a prompt').fill('40');
-      await page.getByLabel('Tokens of an answer').fill(answer);
-      await page.getByRole('button', { name: 'Show what it costs' }).click();
+      await page.getByLabel('Budget (USD)').fill('5');
+      await page.getByLabel('Between tokens goal (ms)').fill(BETWEEN_TOKENS_MS);
+      await page.getByLabel('Prompt tokens').fill('40');
+      await page.getByLabel('Completion tokens').fill(answer);
+      await page.getByRole('button', { name: 'Estimate cost' }).click();
       await page.getByText('which buys 3 h 32 min of GPU time').waitFor();
       await page.getByText(`40 tokens of a prompt and ${Number(answer).toLocaleString('en')} of an answer`).waitFor();
       await page.getByRole('button', { name: 'Start benchmark' }).click();
     };
-    await page.getByLabel('Budget in dollars').fill('0.01');
-    await page.getByLabel('Tokens of a prompt').fill('40');
-    await page.getByLabel('Tokens of an answer').fill('2');
-    await page.getByRole('button', { name: 'Show what it costs' }).click();
+    await page.getByLabel('Budget (USD)').fill('0.01');
+    await page.getByLabel('Prompt tokens').fill('40');
+    await page.getByLabel('Completion tokens').fill('2');
+    await page.getByRole('button', { name: 'Estimate cost' }).click();
     await page.getByText('The budget is less than the least one').waitFor();
     expect(await page.getByRole('button', { name: 'Start benchmark' }).isEnabled()).toBe(false);
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await start('2');
     await page.getByText('within the goals').waitFor({ timeout: 240_000 });
-    await page.getByRole('figure', { name: 'Tokens a second by requests at once' }).waitFor();
+    await page.getByRole('figure', { name: 'Tokens per second by concurrency' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     const [, found] = /A copy serves (\d+) /.exec((await page.getByText('within the goals').textContent()) ?? '') ?? [];
     expect(await deploymentOf(id)).toMatchObject({ max_concurrency_per_copy: Number(found) });
-    const kept = page.getByRole('region', { name: 'Results of the last benchmarks' }).getByRole('row').nth(1).getByRole('cell');
+    const kept = page.getByRole('region', { name: 'Previous benchmark results' }).getByRole('row').nth(1).getByRole('cell');
     expect((await kept.allTextContents()).slice(1, 4)).toEqual(['1', 'ml.g5.xlarge', found]);
     await page.getByText('not compared yet').waitFor();
 
@@ -318,7 +318,7 @@ describe('deployments in the console', () => {
     const { page, faults, close } = await ui.open(owner, `/deployments/${id}`);
     await page.getByRole('button', { name: 'Roll out change' }).click();
     await page.getByLabel('Runtime', { exact: true }).selectOption('vllm-0.30.0');
-    await page.getByLabel('Its share of the requests').selectOption('0');
+    await page.getByLabel('Share of requests').selectOption('0');
     await page.getByRole('button', { name: 'Roll out change' }).last().click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await eventually(async () => {
@@ -333,7 +333,7 @@ describe('deployments in the console', () => {
     await shadows.record(id, 1, place, { unusedTokens: 0, counts: { compared: 20, failed_refused: 20 } });
     await page.reload();
     await page.getByText('The new generation failed to answer 50% of 40 requests.').waitFor();
-    await page.getByRole('cell', { name: 'Answered' }).waitFor();
+    await page.getByRole('cell', { name: 'Successful responses' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Roll back generation' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Roll back generation' }).click();
@@ -358,7 +358,7 @@ describe('deployments in the console', () => {
     const add = async (name: string, source: string): Promise<void> => {
       await page.getByRole('button', { name: 'Add adapter' }).click();
       await page.getByLabel('Name of the adapter').fill(name);
-      await page.getByLabel('Folder of its files').fill(source);
+      await page.getByLabel('Adapter files').fill(source);
       await page.getByRole('dialog').getByRole('button', { name: 'Add adapter' }).click();
     };
     await add('stolen', 's3://other/legal/');
@@ -370,7 +370,7 @@ describe('deployments in the console', () => {
     await page.getByRole('cell', { name: 'empty', exact: true }).waitFor();
     await eventually(async () => {
       await reconcile(id);
-      return (await page.getByText('It is loaded as soon as the deployment runs.').count()) > 0;
+      return (await page.getByText('Loads as soon as the deployment runs.').count()) > 0;
     }, 'the adapter is checked');
     const row = page.getByRole('row').filter({ hasText: 'legal' });
     expect(await row.getByRole('cell').allTextContents()).toEqual(expect.arrayContaining(['8']));
@@ -381,7 +381,7 @@ describe('deployments in the console', () => {
     await page.getByText('requests to legal fail with status 404').waitFor();
     await page.getByLabel('Type legal to confirm').fill('legal');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete adapter' }).click();
-    await page.getByText('It gets no requests any more.').waitFor();
+    await page.getByText('No longer gets requests.').waitFor();
     expect(faults).toEqual([]);
     await close();
 

@@ -44,7 +44,7 @@ describe('the home screen of the console', () => {
 
   test('shows support only its tickets', async () => {
     const { page, faults, close } = await open('support');
-    await page.getByText('Tickets that wait for you').waitFor();
+    await page.getByText('Tickets waiting for you').waitFor();
     expect(await page.getByText(/Cost|API key/).count()).toBe(0);
     expect(faults).toEqual([]);
     await close();

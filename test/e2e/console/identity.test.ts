@@ -42,7 +42,7 @@ describe('identity providers in the console', () => {
       await page.getByRole('button', { name: 'Edit identity provider' }).click();
       await page.getByLabel('Name').fill('Okta of Acme');
       await page.getByRole('button', { name: 'Save identity provider' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+      const dialog = page.getByRole('dialog', { name: 'Confirm your identity' });
       await dialog.waitFor();
       const refused = page.waitForResponse((reply) => reply.url().includes('scim-tokens') && reply.status() === 403);
       sendOn();
@@ -97,7 +97,7 @@ describe('identity providers in the console', () => {
     await asViewer.page.getByRole('heading', { name: 'seen' }).waitFor();
     expect(await asViewer.page.getByRole('button', { name: /Edit|Create|Disable|Delete|Check|Test|Refuse/ }).count()).toBe(0);
     const asMember = await ui.open(member, '/identity-providers');
-    await asMember.page.getByText("Your role can't see this").waitFor();
+    await asMember.page.getByText("Your role doesn't have access to this page").waitFor();
     expect([...asViewer.faults, ...asMember.faults]).toEqual([]);
     await Promise.all([asViewer.close(), asMember.close()]);
   });

@@ -140,7 +140,7 @@ describe('aliases in the console', () => {
     await dialog.getByLabel('Split the callers').check();
     await dialog.getByLabel('New model', { exact: true }).fill(REASONING_MODEL);
     await dialog.getByRole('button', { name: 'Create alias' }).click();
-    await page.getByText(`95% of the callers on ${ui.run.model}, 5% on ${REASONING_MODEL}`).waitFor();
+    await page.getByText(`95% of callers on ${ui.run.model}, 5% on ${REASONING_MODEL}`).waitFor();
     const created = await aliasOf('team/assistant');
     expect(created).toMatchObject({ fallbacks: [REASONING_MODEL], split: { percent: 5, max_error_percent: 5 }, version: 1 });
     await page.getByRole('button', { name: 'Edit alias' }).click();
@@ -176,13 +176,13 @@ describe('aliases in the console', () => {
       ExpressionAttributeValues: { ':at': 1_790_000_000, ':by': stop },
     });
     const asMember = await ui.open(member, '/aliases/stopped');
-    await asMember.page.getByText(`9 of the newest 200 requests to ${REASONING_MODEL} failed, and at most 2% may`).waitFor();
+    await asMember.page.getByText(`9 of the last 200 requests to ${REASONING_MODEL} failed; the limit is 2%`).waitFor();
     expect(await asMember.page.getByRole('button', { name: /alias|split/ }).count()).toBe(0);
     const { page, faults, close } = await ui.open(owner, '/aliases/stopped', PHONE);
-    await page.getByText(`100% of the callers on ${ui.run.model}, 0%`).waitFor();
+    await page.getByText(`100% of callers on ${ui.run.model}, 0%`).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Start split again' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Start split again' }).click();
+    await page.getByRole('button', { name: 'Restart split' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restart split' }).click();
     await page.getByText(`5% on ${REASONING_MODEL}`).waitFor();
     expect(await aliasOf('stopped')).toMatchObject({ split: { ...split, stopped_at: null, stopped_by: null } });
     expect([...faults, ...asMember.faults]).toEqual([]);
@@ -212,7 +212,7 @@ describe('the payload log in the console', () => {
 
   test('is only for owners, and is accessible on a phone in the dark', async () => {
     const ofMember = await ui.open(member, '/payload-log');
-    await ofMember.page.getByText("Your role can't see this").waitFor();
+    await ofMember.page.getByText("Your role doesn't have access to this page").waitFor();
     const { page, faults, close } = await ui.open(owner, '/payload-log', PHONE);
     await page.getByRole('button', { name: 'Save settings' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

@@ -116,9 +116,9 @@ describe('organizations in the console', () => {
     const { page, faults, close } = await ui.open(owner, '/account');
     await page.getByRole('link', { name: 'Own', exact: true }).click();
     await page.getByRole('button', { name: 'Edit' }).click();
-    await page.getByLabel('Store no content').check();
+    await page.getByLabel('Don’t store content').check();
     await page.getByRole('button', { name: 'Save organization' }).click();
-    await page.getByText('is not stored').waitFor();
+    await page.getByText('not stored', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: /Suspend|Set limits|Grant credit/ }).count()).toBe(0);
     expect(faults).toEqual([]);
     await close();
@@ -138,7 +138,7 @@ describe('organizations in the console', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);
     const ofSupport = await ui.open(support, `/organizations/${id}`);
-    await ofSupport.page.getByText("Your role can't see this").waitFor();
+    await ofSupport.page.getByText("Your role doesn't have access to this page").waitFor();
     expect([...faults, ...ofSupport.faults]).toEqual([]);
     await Promise.all([close(), ofSupport.close()]);
   });

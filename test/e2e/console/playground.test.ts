@@ -176,7 +176,7 @@ describe('the playground of the console', () => {
   test('asks admins which organization pays, and is closed to viewers', async () => {
     const viewer = await ui.control.createUser({ role: 'viewer', organization });
     const asViewer = await ui.open(viewer, '/playground');
-    await asViewer.page.getByText("Your role can't see this").waitFor();
+    await asViewer.page.getByText("Your role doesn't have access to this page").waitFor();
     const asAdmin = await ui.open(await ui.control.asAdmin(), '/playground');
     await asAdmin.page.getByLabel('Organization').fill(DEMO);
     await asAdmin.page.getByLabel('Organization').press('Enter');

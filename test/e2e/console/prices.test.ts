@@ -121,7 +121,7 @@ describe('prices in the console', () => {
     const visited = await ui.open(admin, '/', PHONE);
     const { page, faults, close } = visited;
     await page.getByRole('heading', { name: 'Health now' }).waitFor();
-    await page.getByText('Models that wait').waitFor();
+    await page.getByText('Starting deployments').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('link', { name: 'Change prices' }).click();
     await page.getByRole('link', { name: ui.run.model, exact: true }).click();
@@ -132,7 +132,7 @@ describe('prices in the console', () => {
     await ofFinance.page.getByText('applies now').waitFor();
     expect(await ofFinance.page.getByRole('button', { name: 'Add price' }).count()).toBe(0);
     const ofSupport = await ui.open(support, '/prices');
-    await ofSupport.page.getByText("Your role can't see this").waitFor();
+    await ofSupport.page.getByText("Your role doesn't have access to this page").waitFor();
     expect([...faults, ...ofFinance.faults, ...ofSupport.faults]).toEqual([]);
     await Promise.all([close(), ofFinance.close(), ofSupport.close()]);
   });

@@ -166,7 +166,7 @@ describe('requests in the console', () => {
     await supporter.page.getByText('Only support reads this').waitFor();
     await supporter.page.getByRole('textbox', { name: 'Internal note' }).fill('The container had restarted.');
     await supporter.page.getByRole('button', { name: 'Save internal note' }).click();
-    await supporter.page.getByText('Internal note: only support reads it').waitFor();
+    await supporter.page.getByText('Internal note, visible only to support').waitFor();
     await supporter.page.getByText('Reply to the customer', { exact: true }).first().click();
     await supporter.page.getByRole('textbox', { name: 'Reply to the customer' }).fill('We have more room now.');
     await supporter.page.getByRole('button', { name: 'Send to customer' }).click();
@@ -189,7 +189,7 @@ describe('requests in the console', () => {
     await goTo(membersPage.page, `/requests/${ownersRequest}`);
     await membersPage.page.getByText('This request was not found').waitFor();
     const billingPage = await open('/requests', billing);
-    await billingPage.page.getByText("Your role can't see this").waitFor();
+    await billingPage.page.getByText("Your role doesn't have access to this page").waitFor();
     expect([...membersPage.faults, ...billingPage.faults]).toEqual([]);
     await Promise.all([membersPage.close(), billingPage.close()]);
   });
@@ -237,7 +237,7 @@ describe('usage and costs in the console', () => {
     const visited = await open('/usage?measure=requests&group=user_id', owner, PHONE);
     const { page, faults, close } = visited;
     await page.getByRole('cell', { name: PLANTED }).first().waitFor();
-    await page.getByText('Numbers').click();
+    await page.getByText('Show data').click();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.locator('canvas').waitFor({ state: 'attached' });
     const drawn = "document.querySelector('canvas').toDataURL()";

@@ -150,7 +150,7 @@ describe('service accounts in the console', () => {
     await asViewer.page.getByRole('heading', { name: 'seen' }).waitFor();
     expect(await asViewer.page.getByRole('button', { name: /Edit|Create|Disable|Delete/ }).count()).toBe(0);
     const asMember = await ui.open(member, '/service-accounts');
-    await asMember.page.getByText("Your role can't see this").waitFor();
+    await asMember.page.getByText("Your role doesn't have access to this page").waitFor();
     expect([...asViewer.faults, ...asMember.faults]).toEqual([]);
     await Promise.all([asViewer.close(), asMember.close()]);
   });

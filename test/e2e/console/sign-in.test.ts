@@ -231,5 +231,5 @@ test('a page on which a script has left a global is loaded anew', async () => {
 test('an address that is no screen says so, and names the way on', () =>
   signedOut('/no/such.screen', async ({ page }) => {
     await signIn(page, owner);
-    await page.getByRole('heading', { name: 'The console has no such screen' }).waitFor();
+    await page.getByRole('heading', { name: "This page doesn't exist" }).waitFor();
   }));

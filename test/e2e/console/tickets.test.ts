@@ -105,7 +105,7 @@ describe('tickets in the console', () => {
     await page.getByRole('dialog').getByLabel('Severity').selectOption('high');
     await ui.control.done('PATCH', `/v1/tickets/${id}`, { token: member.token, body: { severity: 'low', subject: 'Very slow' } });
     await page.getByRole('button', { name: 'Save ticket' }).click();
-    await page.getByText('Keep yours').waitFor();
+    await page.getByText('Keep your value').waitFor();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
     await page.getByRole('button', { name: 'Save ticket' }).click();
     // The page reads the other change by itself, maybe before it has saved its own.

@@ -60,7 +60,7 @@ describe('users in the console', () => {
     await asViewer.page.getByRole('button', { name: `Actions of ${owner.email}` }).click();
     expect(await asViewer.page.getByRole('menuitem').allTextContents()).toEqual(['Show API keys']);
     const asMember = await ui.open(member, '/users');
-    await asMember.page.getByText("Your role can't see this").waitFor();
+    await asMember.page.getByText("Your role doesn't have access to this page").waitFor();
     expect([...asViewer.faults, ...asMember.faults]).toEqual([]);
     await Promise.all([asViewer.close(), asMember.close()]);
   });

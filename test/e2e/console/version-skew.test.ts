@@ -94,7 +94,7 @@ describe('a console that was opened before the API was updated', () => {
       await route.fulfill({ json: { ...rest, data: data.map(({ limits: _, ...fields }) => fields) } });
     });
     await page.evaluate("history.pushState(null, '', '/console/api-keys')");
-    await page.getByRole('button', { name: 'Load the page again' }).waitFor();
+    await page.getByRole('button', { name: 'Reload page' }).waitFor();
     await page.getByRole('link', { name: 'Account', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
     await close();
@@ -115,7 +115,7 @@ describe('a console that was opened before the API was updated', () => {
     await page.getByText('The console was updated.').waitFor();
     expect(loads).toBe(1);
     await page.unroute('**/console/**');
-    await page.getByRole('button', { name: 'Load the page again' }).click();
+    await page.getByRole('button', { name: 'Reload page' }).click();
     await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor();
     // Those of the files that were gone.
     expect(faults.filter((fault) => !/dynamically imported module|net::ERR_ABORTED/.test(fault))).toEqual([]);

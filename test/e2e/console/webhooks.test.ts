@@ -134,7 +134,7 @@ describe('webhooks in the console', () => {
     await asViewer.page.getByRole('heading', { name: 'Deliveries' }).waitFor();
     expect(await asViewer.page.getByRole('button', { name: /Edit|Rotate|Pause|Delete|test/ }).count()).toBe(0);
     const asMember = await ui.open(member, `/webhooks/${id}`);
-    await asMember.page.getByText("Your role can't see this").waitFor();
+    await asMember.page.getByText("Your role doesn't have access to this page").waitFor();
     expect([...asViewer.faults, ...asMember.faults]).toEqual([]);
     await Promise.all([asViewer.close(), asMember.close()]);
   });

@@ -152,7 +152,7 @@ describe('single sign-on in a browser', () => {
       await ui.run.controlFunctions('clock', { offset_seconds: 360 });
       try {
         await page.getByRole('dialog').getByRole('button', { name: 'Create service account' }).click();
-        const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+        const dialog = page.getByRole('dialog', { name: 'Confirm your identity' });
         const [tab] = await Promise.all([
           context.waitForEvent('page'),
           dialog.getByRole('button', { name: 'Go to your company’s login' }).click(),

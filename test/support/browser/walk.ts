@@ -52,7 +52,7 @@ const WATCH = `(() => {
   };
   const frame = () => new Promise((next) => requestAnimationFrame(next));
   const texts = (selector) => [...document.querySelectorAll('main ' + selector)].map(({ textContent }) => textContent);
-  const hasCrashed = () => texts('button').includes('Load the page again');
+  const hasCrashed = () => texts('button').includes('Reload page');
   const isLoading = () => walk.open > 0 || texts('[role=status][aria-label=Loading]').length > 0 || (texts('h1').length === 0 && !hasCrashed());
   walk.untilWhole = async () => {
     const end = performance.now() + ${LIMIT_MS};
@@ -63,7 +63,7 @@ const WATCH = `(() => {
     return {
       calls: walk.calls.splice(0),
       headings: texts('h2'),
-      isForbidden: texts('h2').includes("Your role can't see this"),
+      isForbidden: texts('h2').includes("Your role doesn't have access to this page"),
       hasCrashed: hasCrashed(),
       alerts: texts('[role=alert]'),
       links: [...document.querySelectorAll('main a[href^="${BASE}/"]')].map((link) => link.getAttribute('href').slice(${BASE.length})),

@@ -47,7 +47,7 @@ export const JOBS: readonly Job[] = [
       await page.getByRole('button', { name: 'Create API key' }).click();
       await page.getByRole('dialog').getByLabel('Name').fill('ci');
       await page.getByRole('button', { name: 'Create API key' }).last().click();
-      await page.getByLabel('A request with this key').getByRole('button', { name: /^Copy/ }).click();
+      await page.getByLabel('Example request with this key').getByRole('button', { name: /^Copy/ }).click();
     },
   },
   {
@@ -140,8 +140,8 @@ export const JOBS: readonly Job[] = [
     commands: [LOGIN, 'GET /v1/audit-log?target={id}', 'GET /v1/users/{id}'],
     walk: async (page, { key }) => {
       await open(page, 'Audit log');
-      await page.getByLabel('What (id)').fill(key.id);
-      await page.getByLabel('What (id)').press('Enter');
+      await page.getByLabel('Target (id)').fill(key.id);
+      await page.getByLabel('Target (id)').press('Enter');
       await page.getByRole('cell', { name: 'api_key.created' }).waitFor();
     },
   },
@@ -163,8 +163,8 @@ export const JOBS: readonly Job[] = [
     walk: async (page, { weights }) => {
       await open(page, 'Deployments');
       await page.getByRole('link', { name: 'Deploy a model' }).last().click();
-      await page.getByRole('button', { name: 'Begin with your organization’s folder' }).click();
-      await page.getByLabel('Files of the model').fill(`${weights.folder}qwen3-8b/`);
+      await page.getByRole('button', { name: 'Use your organization’s folder' }).click();
+      await page.getByLabel('Model files').fill(`${weights.folder}qwen3-8b/`);
       await page.getByRole('radio', { name: weights.instanceType }).click();
       await page.getByText('It can be deployed').waitFor();
       await page.getByRole('button', { name: 'Create deployment' }).click();
