@@ -41,7 +41,7 @@ const EditAlias = ({ alias, onClose }: DialogProps) => (
       {(draft, change) => (
         <>
           {alias.split?.stopped_at && (
-            <Notice tone="warn">The split has stopped. If you change its values, it starts again; other changes leave it stopped.</Notice>
+            <Notice tone="warn">The split has stopped. Changing its values starts it again; other changes leave it stopped.</Notice>
           )}
           <AliasFields draft={draft} onChange={change} organization={alias.organization} />
         </>
@@ -64,7 +64,7 @@ const DeleteAlias = ({ alias, onClose }: DialogProps) => {
       }}
       onClose={onClose}
     >
-      <p>Within 30 s, requests that name {alias.alias} return 404. The models stay as they are.</p>
+      <p>Within 30 seconds, requests to {alias.alias} return 404. The models themselves don't change.</p>
     </Confirm>
   );
 };

@@ -23,16 +23,13 @@ const AliasPage = ({ alias }: { alias: Alias }) => {
       description={<Link to="/aliases">All aliases</Link>}
       actions={canChange && <AliasActions alias={alias} />}
     >
-      <Section title="Who answers" isCard>
+      <Section title="Routing" isCard>
         <Facts
           facts={[
             ['Model', model],
+            ['Fallbacks', fallbacks.length === 0 ? 'the model’s own, if any' : fallbacks.map((name, i) => `${i + 1}. ${name}`).join('  ')],
             [
-              'Fallbacks',
-              fallbacks.length === 0 ? 'those of the model, if it has any' : fallbacks.map((name, i) => `${i + 1}. ${name}`).join('  '),
-            ],
-            [
-              'For',
+              'Available to',
               organization === null ? (
                 'API keys of all organizations, for shared models'
               ) : isOfPlatform(me) ? (
@@ -42,10 +39,10 @@ const AliasPage = ({ alias }: { alias: Alias }) => {
               ),
             ],
             [
-              'Never cold',
+              'Fallback behavior',
               fallbacks.length === 0
                 ? undefined
-                : 'While the model sleeps, has no capacity or fails, the first fallback that can answer does, at its own price; a sleeping deployment is woken, and answers again when it is ready.',
+                : 'While the model is asleep, has no capacity or fails, the first available fallback answers at its own price. A sleeping deployment is woken and answers again once it is ready.',
             ],
           ]}
         />

@@ -29,4 +29,4 @@ export const sidesOf = (
 export const reasonOf = ({ model, max_error_percent, stopped_by }: Pick<Split, 'model' | 'max_error_percent' | 'stopped_by'>): string =>
   stopped_by === null
     ? `too many requests to ${model} failed`
-    : `${formatCount(stopped_by.failed_requests)} of the newest ${formatCount(stopped_by.requests)} requests to ${model} failed, and at most ${max_error_percent}% may`;
+    : `${formatCount(stopped_by.failed_requests)} of the last ${formatCount(stopped_by.requests)} requests to ${model} failed; the limit is ${max_error_percent}%`;

@@ -14,7 +14,7 @@ const OTHERS = '(other)';
 const percent = (share: number | null | undefined): string => (share == null ? '–' : `${Number((share * 100).toFixed(2))}%`);
 
 const COLUMNS: readonly Column<SideRow>[] = [
-  { title: 'Side', isWhole: true, render: ({ side }) => (side === 'base' ? 'alias’s own model' : 'new model') },
+  { title: 'Side', isWhole: true, render: ({ side }) => (side === 'base' ? 'base model' : 'new model') },
   { title: 'Model', isWhole: true, render: ({ model }) => model },
   { title: 'Requests', isNumeric: true, render: ({ totals }) => <Count value={totals?.requests ?? 0} /> },
   { title: 'Errors', isNumeric: true, render: ({ totals }) => percent(totals?.error_rate) },
@@ -43,9 +43,9 @@ export const SplitSides = ({ alias, split: { model, started_at } }: SplitSidesPr
         <Stack>
           <Table label="Both sides of the split" rows={sidesOf(series, alias, model)} keyOf={({ side }) => side} columns={COLUMNS} />
           <Note>
-            Requests of the last 24 hours at most, since the split started, about two minutes behind. Errors of callers count here, but
-            never stop the split.
-            {series.some((each) => each.alias === OTHERS) && ' Aliases with few requests can be missing here.'}
+            Requests since the split started, up to the last 24 hours, with a delay of about two minutes. Errors that callers cause count
+            here, but never stop the split.
+            {series.some((each) => each.alias === OTHERS) && ' Aliases with few requests may be missing.'}
           </Note>
         </Stack>
       )}

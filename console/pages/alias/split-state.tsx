@@ -14,8 +14,8 @@ import { SplitSides } from './split-sides.tsx';
 
 const Restart = ({ alias, split, onClose }: { alias: Alias; split: Split; onClose: () => void }) => (
   <Confirm
-    title="Start the split again"
-    action="Start split again"
+    title="Restart split"
+    action="Restart split"
     look="primary"
     onConfirm={async () => {
       const { parameters } = placeOf(alias);
@@ -25,7 +25,7 @@ const Restart = ({ alias, split, onClose }: { alias: Alias; split: Split; onClos
     onClose={onClose}
   >
     <p>
-      Within 30 s, {split.model} answers {split.percent}% of the callers again. Its errors are counted from zero.
+      Within 30 seconds, {split.model} answers {split.percent}% of callers again. Its error count starts from zero.
     </p>
   </Confirm>
 );
@@ -36,11 +36,12 @@ const Stopped = ({ alias, split, canChange }: SplitStateProps) => {
     <Notice tone="warn">
       <Stack>
         <p>
-          The split stopped by itself <Time seconds={split.stopped_at} />: {reasonOf(split)}. Since then, {alias.model} answers all callers.
+          The split stopped automatically <Time seconds={split.stopped_at} />: {reasonOf(split)}. {alias.model} has answered all callers
+          since then.
         </p>
         {canChange && (
           <Row>
-            <Button onClick={() => setRestarted(alias)}>Start split again</Button>
+            <Button onClick={() => setRestarted(alias)}>Restart split</Button>
           </Row>
         )}
       </Stack>
@@ -64,12 +65,12 @@ export const SplitState = ({ alias, split, canChange }: SplitStateProps) => {
       {stopped_at !== null && <Stopped alias={alias} split={split} canChange={canChange} />}
       <Facts
         facts={[
-          ['Now', `${100 - share}% of the callers on ${alias.model}, ${share}% on ${model}`],
+          ['Now', `${100 - share}% of callers on ${alias.model}, ${share}% on ${model}`],
           [
-            'Stops by itself',
+            'Stops automatically',
             max_error_percent === null
               ? 'never'
-              : `if more than ${max_error_percent}% of the newest ${formatCount(min_requests)} requests to ${model} fail`,
+              : `if more than ${max_error_percent}% of the last ${formatCount(min_requests)} requests to ${model} fail`,
           ],
           ['Started', <Time key="started" seconds={started_at} />],
         ]}

@@ -18,11 +18,11 @@ export const ALIAS_LABELS = {
   firstFallback: 'First fallback',
   secondFallback: 'Second fallback',
   thirdFallback: 'Third fallback',
-  hasSplit: 'Split the callers between two models',
+  hasSplit: 'Split callers between two models',
   newModel: 'New model',
   percent: 'Callers on the new model (%)',
-  maxErrorPercent: 'Stop if errors exceed (%)',
-  minRequests: 'Of the newest requests',
+  maxErrorPercent: 'Stop above error rate (%)',
+  minRequests: 'Measured over the last requests',
 } as const satisfies Record<keyof AliasDraft, string>;
 
 export const EMPTY_ALIAS: AliasDraft = {

@@ -42,8 +42,8 @@ const SplitFields = ({ draft, onChange, listId }: Omit<AliasFieldsProps, 'organi
         {field('minRequests', DEFAULT_REQUESTS)}
       </ShortFields>
       <Note>
-        A caller and a conversation always stay with the same model. If more of the newest requests to the new model fail than you allow,
-        the split stops by itself and the first model answers everyone again.
+        Each caller and conversation stays with the same model. If the error rate of the new model exceeds your limit, the split stops
+        automatically and the first model answers all callers again.
       </Note>
     </Stack>
   );
@@ -59,7 +59,7 @@ export const AliasFields = ({ draft, onChange, organization }: AliasFieldsProps)
         label={ALIAS_LABELS.model}
         value={draft.model}
         onChange={(model) => onChange({ model })}
-        hint="The model that answers: a shared model, or a deployment on its own host."
+        hint="The model that answers: a shared model, or a deployment on the on-demand host."
         list={listId}
         autoComplete="off"
         isCode
@@ -71,7 +71,7 @@ export const AliasFields = ({ draft, onChange, organization }: AliasFieldsProps)
           value={draft[name]}
           onChange={(text) => onChange({ [name]: text })}
           {...(i === 0 && {
-            hint: 'Never cold: while a deployment sleeps, a warm model that you name here answers at its own price, the deployment is woken, and then answers again. Empty: the fallbacks of the model.',
+            hint: 'Answers at its own price while the model is asleep, has no capacity or fails. A sleeping deployment is woken and answers again once it is ready. Leave empty to use the model’s own fallbacks.',
           })}
           list={listId}
           autoComplete="off"
@@ -80,7 +80,7 @@ export const AliasFields = ({ draft, onChange, organization }: AliasFieldsProps)
       ))}
       <CheckField
         label={ALIAS_LABELS.hasSplit}
-        hint="To try a new model with a part of the callers."
+        hint="Try a new model with a share of your callers."
         checked={draft.hasSplit}
         onChange={(hasSplit) => onChange({ hasSplit, percent: draft.percent || EMPTY_ALIAS.percent })}
       />

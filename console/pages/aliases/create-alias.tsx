@@ -41,14 +41,16 @@ export const CreateAlias = ({ organization, onClose }: CreateAliasProps) => {
           navigate(aliasPath(created));
         }}
         explain={({ status }) =>
-          status === EXISTS && <Notice tone="warn">There is an alias with this name. Choose another name, or edit that alias.</Notice>
+          status === EXISTS && (
+            <Notice tone="warn">An alias with this name already exists. Choose another name, or edit the existing alias.</Notice>
+          )
         }
       >
         <TextField
           label="Alias"
           value={alias}
           onChange={setAlias}
-          hint="The name that requests send as their model, such as assistant. It must not be the name of a model."
+          hint="The name that requests send as model, such as assistant. It must not be the name of an existing model."
           autoFocus
           isCode
         />

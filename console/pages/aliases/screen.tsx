@@ -30,7 +30,11 @@ const COLUMNS: readonly Column<Alias>[] = [
         '–'
       ),
   },
-  { title: 'For', isWhole: true, render: ({ organization }) => (organization === null ? 'all organizations' : 'one organization') },
+  {
+    title: 'Available to',
+    isWhole: true,
+    render: ({ organization }) => (organization === null ? 'all organizations' : 'one organization'),
+  },
 ];
 
 /** The aliases of models. */
@@ -43,7 +47,7 @@ export const Screen = () => {
   return (
     <Page
       title="Aliases"
-      description="Other names of models. An alias can have fallbacks, and split its callers between two models."
+      description="Alternative names for models. An alias can have fallbacks and split callers between two models."
       actions={
         canWrite && (
           <Button look="primary" onClick={() => setDialog('create')}>
@@ -63,10 +67,10 @@ export const Screen = () => {
         columns={COLUMNS}
         keyOf={({ alias, organization: of }) => `${of} ${alias}`}
         empty={
-          <Empty title="No alias yet">
+          <Empty title="No aliases yet">
             <p>
-              Programs send the name of an alias as their model, so you can change the model behind it without changing them. With a warm
-              model as its fallback, an alias of a deployment that sleeps is never cold.
+              Applications send an alias as their model, so you can change the model without changing the applications. With a warm model as
+              its fallback, an alias answers even while its deployment is asleep.
             </p>
           </Empty>
         }

@@ -9,7 +9,7 @@ type Budget = 'day' | 'month' | 'total';
 const BUDGETS = [
   ['day', 'today'],
   ['month', 'this month'],
-  ['total', 'in all'],
+  ['total', 'in total'],
 ] as const satisfies readonly (readonly [Budget, string])[];
 
 // Without a budget only the days are known, which lag by some minutes.
@@ -22,18 +22,18 @@ const usedOf = ({ days, cost, now }: KeyUsage, period: Budget, today: string): s
 
 const effectOfBudget = (limit: string, used: string, time: string): string => {
   const spent = `${formatDollars(used)} used ${time}`;
-  return toUnits(limit) <= toUnits(used) ? `${spent}: the key's requests will be refused.` : `${spent}.`;
+  return toUnits(limit) <= toUnits(used) ? `${spent}. The key's requests will be rejected.` : `${spent}.`;
 };
 
 const effectOfConcurrency = (limit: string, inFlight: number): string => {
   const running = `${formatCount(inFlight)} in progress now`;
-  return Number(limit) < inFlight ? `${running}: they go on, and new ones are refused until some have ended.` : `${running}.`;
+  return Number(limit) < inFlight ? `${running}. They continue, and new requests are rejected until some have finished.` : `${running}.`;
 };
 
 const effectOfRate = (limit: string, { limit: stored, remaining }: { limit: number; remaining: number }): string => {
   const used = stored - remaining;
   const counted = `${formatCount(used)} in the last minute`;
-  return Number(limit) < used ? `${counted}: some of such a minute's requests will be refused.` : `${counted}.`;
+  return Number(limit) < used ? `${counted}. At this rate, some requests will be rejected.` : `${counted}.`;
 };
 
 /**

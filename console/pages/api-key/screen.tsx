@@ -18,10 +18,10 @@ import { KeyUsage } from './usage.tsx';
 
 const userLimitsText = (limits: NonNullable<ApiKey['per_user']>): string =>
   [
-    limits.requests_per_minute !== null && `${limits.requests_per_minute} requests a minute`,
-    limits.tokens_per_minute !== null && `${limits.tokens_per_minute} tokens a minute`,
+    limits.requests_per_minute !== null && `${limits.requests_per_minute} requests per minute`,
+    limits.tokens_per_minute !== null && `${limits.tokens_per_minute} tokens per minute`,
     limits.concurrency !== null && `${limits.concurrency} concurrent requests`,
-    limits.monthly_budget !== null && `${formatDollars(limits.monthly_budget)} a month`,
+    limits.monthly_budget !== null && `${formatDollars(limits.monthly_budget)} per month`,
   ]
     .filter(Boolean)
     .join(', ');
@@ -30,10 +30,10 @@ const factsOf = (key: ApiKey) =>
   [
     ['Id', <CopyText key="id" text={key.id} />],
     ['Secret', <code key="hint">{key.hint}</code>],
-    ['Works for', key.scope === 'serverless' ? 'shared models' : 'your deployments'],
+    ['Scope', key.scope === 'serverless' ? 'shared models' : 'your deployments'],
     ['Models', key.models?.join(', ') ?? 'all'],
     ['Project', key.project_id === null ? undefined : <IdLink key="project" id={key.project_id} />],
-    ['Each end user', key.per_user === null ? undefined : userLimitsText(key.per_user)],
+    ['Limits per end user', key.per_user === null ? undefined : userLimitsText(key.per_user)],
     ['Expires', <Time key="expires" seconds={key.expires_at} />],
     [
       'Previous secret',
@@ -43,8 +43,8 @@ const factsOf = (key: ApiKey) =>
         </>
       ) : undefined,
     ],
-    ['Fallbacks', key.no_fallback ? 'no other model answers' : undefined],
-    ['Content', key.no_content ? 'is not stored' : 'can be stored, such as responses'],
+    ['Fallbacks', key.no_fallback ? 'disabled for this key' : undefined],
+    ['Content', key.no_content ? 'not stored' : 'can be stored, such as responses'],
     [
       'Metadata',
       Object.keys(key.metadata).length > 0

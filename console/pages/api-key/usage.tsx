@@ -21,7 +21,7 @@ const REFRESH_MS = 15_000;
 const BUDGETS = [
   ['day', 'Budget today'],
   ['month', 'Budget this month'],
-  ['total', 'Budget in total'],
+  ['total', 'Total budget'],
 ] as const;
 
 /** How much of a key's limits is used now, and its usage by day. */
@@ -33,7 +33,7 @@ export const KeyUsage = ({ id }: { id: string }) => {
     <Loaded query={usage}>
       {({ days, cost, now }) => (
         <>
-          <Section title="Limits now" isCard>
+          <Section title="Current limits" isCard>
             <Columns>
               <Gauge
                 label="Requests in the last minute"
@@ -64,7 +64,7 @@ export const KeyUsage = ({ id }: { id: string }) => {
           </Section>
           <Section title="Usage" actions={<Segments label="Range" value={range} onChange={setRange} choices={RANGES} />}>
             {days.length === 0 ? (
-              <Empty title="No usage in this time">
+              <Empty title="No usage in this period">
                 <p>Requests appear here within a few minutes.</p>
               </Empty>
             ) : (
@@ -72,7 +72,7 @@ export const KeyUsage = ({ id }: { id: string }) => {
                 <p>
                   <Money amount={cost} /> from {from} to {to} (UTC)
                 </p>
-                <Chart label="Requests a day" {...requestsByDay(days, { from, to })} format={formatCount} formatTime={dayOf} isStacked />
+                <Chart label="Requests per day" {...requestsByDay(days, { from, to })} format={formatCount} formatTime={dayOf} isStacked />
                 <Table
                   label="Usage by day and model"
                   rows={[...days].reverse()}
@@ -83,7 +83,7 @@ export const KeyUsage = ({ id }: { id: string }) => {
                     { title: 'Requests', isNumeric: true, render: ({ requests }) => <Count value={requests} /> },
                     { title: 'Failed', isNumeric: true, render: ({ failed_requests }) => <Count value={failed_requests} /> },
                     { title: 'Prompt tokens', isNumeric: true, render: ({ prompt_tokens }) => formatCount(String(prompt_tokens)) },
-                    { title: 'From the cache', isNumeric: true, render: ({ cached_tokens }) => formatCount(String(cached_tokens)) },
+                    { title: 'Cached tokens', isNumeric: true, render: ({ cached_tokens }) => formatCount(String(cached_tokens)) },
                     {
                       title: 'Completion tokens',
                       isNumeric: true,

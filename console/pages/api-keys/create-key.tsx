@@ -42,7 +42,7 @@ export const CreateKey = ({ organization, onClose }: CreateKeyProps) => {
         }}
       >
         <SelectField
-          label="Works for"
+          label="Scope"
           value={scope}
           onChange={setScope}
           choices={[

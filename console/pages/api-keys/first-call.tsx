@@ -28,7 +28,7 @@ const FirstRequest = ({ apiKey: { id } }: { apiKey: ApiKey }) => {
   return isUsed ? (
     <Notice tone="good">
       <p>
-        The first request has arrived. <Link to={`/api-keys/${id}`}>See the usage of this key</Link>.
+        The first request has arrived. <Link to={`/api-keys/${id}`}>View this key’s usage</Link>.
       </p>
     </Notice>
   ) : (
@@ -52,11 +52,11 @@ export const FirstCall = ({ apiKey, isWaiting = false }: { apiKey: ApiKey; isWai
       <Notice>
         {isOnDemand ? (
           <p>
-            Your organization has no deployment yet. <ScreenLink to="/deployments/new">Deploy a model</ScreenLink>, then send requests to it
-            with this key.
+            Your organization has no deployments yet. <ScreenLink to="/deployments/new">Deploy a model</ScreenLink>, then send requests to
+            it with this key.
           </p>
         ) : (
-          'No model is published yet. When there is one, requests with this key can use it.'
+          'No model is published yet. Once there is one, this key can use it.'
         )}
       </Notice>
     );
@@ -65,11 +65,11 @@ export const FirstCall = ({ apiKey, isWaiting = false }: { apiKey: ApiKey; isWai
       {({ base_url, on_demand_base_url }) => (
         <Stack>
           <p>
-            Save the secret in the variable <code>API_KEY</code>, then send a request:
+            Set the environment variable <code>API_KEY</code> to the secret, then send a request:
           </p>
           {tasks.length > 1 && <Segments label="What the request does" value={task} onChange={setChosen} choices={tasks} />}
           <Code
-            label="A request with this key"
+            label="Example request with this key"
             variants={snippetsOf({
               task,
               baseUrl: isOnDemand ? on_demand_base_url : base_url,

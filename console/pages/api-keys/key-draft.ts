@@ -38,15 +38,15 @@ export const KEY_LABELS = {
   concurrency: 'Concurrent requests',
   day: 'Budget per day',
   month: 'Budget per month',
-  total: 'Budget in total',
-  userRequestsPerMinute: 'Requests per minute of a user',
-  userTokensPerMinute: 'Tokens per minute of a user',
-  userConcurrency: 'Concurrent requests of a user',
-  userMonth: 'Budget per month of a user',
+  total: 'Total budget',
+  userRequestsPerMinute: 'Requests per minute per user',
+  userTokensPerMinute: 'Tokens per minute per user',
+  userConcurrency: 'Concurrent requests per user',
+  userMonth: 'Budget per month per user',
   project: 'Project',
   expires: 'Expires',
-  noContent: 'Store no content',
-  noFallback: 'Never let another model answer',
+  noContent: 'Don’t store content',
+  noFallback: 'Disable fallbacks',
 } as const satisfies Record<keyof KeyDraft, string>;
 
 const LIMITS = {

@@ -78,8 +78,8 @@ const UserLimitFields = ({ draft, onChange }: Pick<KeyFieldsProps, 'draft' | 'on
         ))}
       </ShortFields>
       <Note>
-        An end user is the <code>user</code> of a request, or its header X-User-Id. Requests without one get a 400. A user who exceeds a
-        limit gets a 429; all others go on.
+        Requests name their end user in the <code>user</code> field or the X-User-Id header; requests without one get a 400. A user who
+        exceeds a limit gets a 429. Other users are not affected.
       </Note>
     </Stack>
   );
@@ -94,7 +94,7 @@ export const KeyFields = ({ draft, onChange, organization, isNew = false, hints 
         label={KEY_LABELS.name}
         value={draft.name}
         onChange={(name) => onChange({ name })}
-        hint="What uses the key, such as the name of an application."
+        hint="What uses the key, such as an application."
         maxLength={100}
         autoFocus
       />
@@ -102,7 +102,7 @@ export const KeyFields = ({ draft, onChange, organization, isNew = false, hints 
         label={KEY_LABELS.models}
         value={draft.models}
         onChange={(models) => onChange({ models })}
-        hint="The models that the key can use, with commas between them. Empty: all models."
+        hint="The models that the key can use, separated by commas. Leave empty for all models."
         isCode
       />
       <TextField
@@ -110,7 +110,7 @@ export const KeyFields = ({ draft, onChange, organization, isNew = false, hints 
         type="datetime-local"
         value={draft.expires}
         onChange={(expires) => onChange({ expires })}
-        hint="In your time zone. Empty: the key does not expire."
+        hint="In your time zone. Leave empty for a key that doesn't expire."
       />
       {can(me, 'keys:limit') && (
         <Disclosure title="Limits and budgets" isOpen={!isNew}>
@@ -118,7 +118,7 @@ export const KeyFields = ({ draft, onChange, organization, isNew = false, hints 
         </Disclosure>
       )}
       {can(me, 'keys:limit') && (
-        <Disclosure title="Limits of each end user">
+        <Disclosure title="Limits per end user">
           <UserLimitFields draft={draft} onChange={onChange} />
         </Disclosure>
       )}
@@ -133,7 +133,7 @@ export const KeyFields = ({ draft, onChange, organization, isNew = false, hints 
       />
       <CheckField
         label={KEY_LABELS.noFallback}
-        hint="A request gets the model that it names, or an error, even if that model has others to fall back on."
+        hint="A request gets the model that it names or an error, even if that model has fallbacks."
         checked={draft.noFallback}
         onChange={(noFallback) => onChange({ noFallback })}
       />

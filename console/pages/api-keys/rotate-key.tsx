@@ -14,7 +14,7 @@ const OVERLAPS = [
   [String(24 * HOUR_S), 'for 24 hours'],
   [String(HOUR_S), 'for one hour'],
   [String(7 * 24 * HOUR_S), 'for 7 days'],
-  ['0', 'no longer: it may have leaked'],
+  ['0', 'no longer (it may have leaked)'],
 ] as const;
 
 interface KeyDialogProps {
@@ -29,7 +29,7 @@ export const RotateKey = ({ apiKey, onClose }: KeyDialogProps) => {
   const { id, name, version, previous_secret_until } = apiKey;
   if (rotated)
     return (
-      <SecretDialog title={`New secret of ${name}`} secret={rotated.secret} onClose={() => void rotated.reading.then(onClose)}>
+      <SecretDialog title={`New secret for ${name}`} secret={rotated.secret} onClose={() => void rotated.reading.then(onClose)}>
         <p>
           The previous secret{' '}
           {rotated.until === null ? (
@@ -43,7 +43,7 @@ export const RotateKey = ({ apiKey, onClose }: KeyDialogProps) => {
       </SecretDialog>
     );
   return (
-    <Dialog title={`Rotate the secret of ${name}`} onClose={onClose}>
+    <Dialog title={`Rotate secret of ${name}`} onClose={onClose}>
       <Form
         submitLabel="Rotate secret"
         onCancel={onClose}
@@ -56,11 +56,11 @@ export const RotateKey = ({ apiKey, onClose }: KeyDialogProps) => {
           setRotated({ secret, until, reading: readAgain('/v1/api-keys') });
         }}
       >
-        <p>The key keeps its id, limits and usage. You get a new secret, and replace the current one where it is used.</p>
+        <p>The key keeps its id, limits and usage. You get a new secret. Replace the current one everywhere it is used.</p>
         {previous_secret_until !== null && previous_secret_until * 1_000 > Date.now() && (
           <Notice tone="warn">
-            This key was rotated before: the secret that it had until then works until <Time seconds={previous_secret_until} />. If you
-            rotate again, it stops working now.
+            This key was rotated recently, and its previous secret works until <Time seconds={previous_secret_until} />. If you rotate
+            again, that secret stops working immediately.
           </Notice>
         )}
         <SelectField label="The current secret works" value={overlap} onChange={setOverlap} choices={OVERLAPS} />

@@ -30,7 +30,7 @@ const columnsFor = (me: Me): readonly Column<ApiKey>[] => [
     ),
   },
   { title: 'State', render: (key) => <Chip state={keyStateOf(key, Date.now() / 1_000)} /> },
-  { title: 'Can use', render: ({ scope, models }) => models?.join(', ') ?? (scope === 'serverless' ? 'shared models' : 'deployments') },
+  { title: 'Models', render: ({ scope, models }) => models?.join(', ') ?? (scope === 'serverless' ? 'shared models' : 'deployments') },
   { title: 'Requests per minute', isNumeric: true, render: ({ limits }) => <Count value={limits.requests_per_minute} /> },
   { title: 'Budget per month', isNumeric: true, render: ({ budgets }) => <Money amount={budgets.month} /> },
   { title: 'Last used', render: ({ last_used_at }) => <Time seconds={last_used_at} /> },
@@ -52,10 +52,10 @@ const KeyList = ({ organization }: { organization: string | undefined }) => {
       columns={columnsFor(me)}
       empty={
         isFiltered ? (
-          <Empty title="No API key matches these filters" />
+          <Empty title="No API keys match these filters" />
         ) : (
-          <Empty title="No active API key">
-            <p>Programs send requests with an API key. Create one, and you get its secret with code to copy.</p>
+          <Empty title="No active API keys">
+            <p>Applications authenticate with an API key. Create one to get its secret and example code.</p>
           </Empty>
         )
       }
@@ -109,7 +109,7 @@ export const Screen = () => {
   return (
     <Page
       title="API keys"
-      description="Programs send requests with them. Each key has limits and budgets of its own."
+      description="Applications authenticate with API keys. Each key has its own limits and budgets."
       actions={
         can(me, 'keys:write') &&
         !needsChoice && (
@@ -125,7 +125,7 @@ export const Screen = () => {
       </Filters>
       {needsChoice ? (
         <Empty title="Choose an organization">
-          <p>You work for the platform. Its organizations each have their own API keys.</p>
+          <p>Each organization has its own API keys.</p>
         </Empty>
       ) : (
         <KeyList organization={organization || undefined} />

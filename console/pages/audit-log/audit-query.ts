@@ -27,8 +27,8 @@ export const ACTIONS: readonly Choice[] = [
   ['credit.', 'Credit'],
   ['webhook.', 'Webhooks'],
   ['ticket.', 'Tickets'],
-  ['payload.', 'Reads of logged content'],
-  ['payload_log.', 'Settings of the payload log'],
+  ['payload.', 'Payload log reads'],
+  ['payload_log.', 'Payload log settings'],
 ];
 
 /** The query of a search with the filters of an address. @param nowS Unix seconds, from which ranges count back */

@@ -8,7 +8,7 @@ import { changeText, fieldsText } from './audit-query.ts';
 
 type Entry = ReplyBody<'GET /v1/audit-log'>['data'][number];
 
-const ACTORS: Readonly<Record<Entry['actor']['type'], string>> = { user: 'user', operator: 'operator', system: 'Sluice itself' };
+const ACTORS: Readonly<Record<Entry['actor']['type'], string>> = { user: 'user', operator: 'operator', system: 'Sluice' };
 
 const Author = ({ actor: { type, id, email } }: { actor: Entry['actor'] }) => (
   <>
@@ -34,11 +34,11 @@ const Changes = ({ changes, reason }: Pick<Entry, 'changes' | 'reason'>) => {
 
 /** The columns of the audit log. Everything that somebody wrote is shown as text. */
 export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
-  { title: 'When', isWhole: true, render: ({ at }) => <Time seconds={Math.floor(at / 1_000)} /> },
+  { title: 'Time', isWhole: true, render: ({ at }) => <Time seconds={Math.floor(at / 1_000)} /> },
   { title: 'Action', isWhole: true, render: ({ action }) => <code>{action}</code> },
-  { title: 'By', render: ({ actor }) => <Author actor={actor} /> },
+  { title: 'Actor', render: ({ actor }) => <Author actor={actor} /> },
   {
-    title: 'What',
+    title: 'Target',
     render: ({ target: { type, id } }) => (
       <>
         {type.replaceAll('_', ' ')} <IdLink id={id} />
@@ -46,6 +46,6 @@ export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
     ),
   },
   { title: 'Changes', render: ({ changes, reason }) => <Changes changes={changes} reason={reason} /> },
-  { title: 'From address', isWhole: true, render: ({ ip_address }) => ip_address ?? '–' },
-  { title: 'Call', render: ({ request_id }) => (request_id === null ? '–' : <CopyText text={request_id} label="copy id" />) },
+  { title: 'IP address', isWhole: true, render: ({ ip_address }) => ip_address ?? '–' },
+  { title: 'Request', render: ({ request_id }) => (request_id === null ? '–' : <CopyText text={request_id} label="copy id" />) },
 ];

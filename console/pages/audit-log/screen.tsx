@@ -35,15 +35,15 @@ const FilterBar = ({ values, onChange }: FilterBarProps) => (
       suggestions={ACTIONS}
       isCode
     />
-    <FilterField label="By (id or e-mail)" value={values.actor} onChange={(actor) => onChange({ actor })} />
-    <FilterField label="What (id)" value={values.target} onChange={(target) => onChange({ target })} isCode />
+    <FilterField label="Actor (id or e-mail)" value={values.actor} onChange={(actor) => onChange({ actor })} />
+    <FilterField label="Target (id)" value={values.target} onChange={(target) => onChange({ target })} isCode />
     {isNarrowed(values) && <Button onClick={() => onChange({ action: '', actor: '', target: '' })}>Clear filters</Button>}
   </Filters>
 );
 
 const Nothing = ({ values }: { values: AuditValues }) => (
-  <Empty title={isNarrowed(values) ? 'No entry matches the filters' : 'Nothing was changed in this time'}>
-    <p>Every change and every login is listed here, with who did it and from where. Choose a longer time, or clear the filters.</p>
+  <Empty title={isNarrowed(values) ? 'No entries match these filters' : 'No changes in this period'}>
+    <p>Every change and every login is listed here with its actor and IP address. Choose a longer period, or clear the filters.</p>
   </Empty>
 );
 
@@ -60,8 +60,8 @@ export const Screen = () => {
       title="Audit log"
       description={
         isOfPlatform(me) && values.organization === ''
-          ? 'Every change to what belongs to the platform. Choose an organization to see its own log.'
-          : 'Every change, and the logins of users. Entries are never modified.'
+          ? 'Every change to the platform’s own resources. Choose an organization to see its log.'
+          : 'Every change and every login of a user. Entries are never modified.'
       }
       actions={
         <Row>
@@ -87,13 +87,13 @@ export const Screen = () => {
       />
       {isExporting && (
         <ExportDialog
-          title="Export the audit log"
+          title="Export audit log"
           fileName="audit-log"
           formats={['csv']}
           read={({ after, signal }) => requestReply('GET /v1/audit-log', { query: { ...search, format: 'csv', after }, signal })}
           onClose={() => setExporting(false)}
         >
-          All entries that match the filters, newest first: at most 20,000.
+          Entries that match the filters, newest first, up to 20,000.
         </ExportDialog>
       )}
     </Page>

@@ -17,14 +17,14 @@ type Grant = ReplyBody<'GET /v1/organizations/{id}/credit-grants'>['data'][numbe
 const BalanceTiles = ({ balance: { available, held, spent, granted, drift } }: { balance: Balance }) => (
   <>
     <Tiles>
-      <Tile label="Left" value={<Money amount={available} />} note="That requests can still use" />
-      <Tile label="Held" value={<Money amount={held} />} note="For requests in flight, and the next minutes of deployments" />
-      <Tile label="Spent" value={<Money amount={spent} />} note="From credit, by requests and GPU time" />
-      <Tile label="Granted" value={<Money amount={granted} />} note="All grants less deductions and expiries" />
+      <Tile label="Available" value={<Money amount={available} />} note="What requests can still use" />
+      <Tile label="Held" value={<Money amount={held} />} note="For requests in progress and the next minutes of deployments" />
+      <Tile label="Spent" value={<Money amount={spent} />} note="By requests and GPU time" />
+      <Tile label="Granted" value={<Money amount={granted} />} note="Grants less deductions and expired credit" />
     </Tiles>
     {/[1-9]/.test(drift) && (
       <Notice>
-        <Money amount={drift} /> is not counted yet: requests of the last minutes are still being added up.
+        <Money amount={drift} /> is not counted yet. Requests of the last few minutes are still being added up.
       </Notice>
     )}
   </>
@@ -44,19 +44,19 @@ const columnsFor = (left: Balance['left'] | undefined): readonly Column<Grant>[]
   },
   { title: 'Amount', isNumeric: true, render: ({ amount }) => <Money amount={amount} /> },
   {
-    title: 'Left',
+    title: 'Remaining',
     isNumeric: true,
     render: ({ kind, number }) => kind === 'grant' && <Money amount={left && leftOf(left, number)} />,
   },
   {
-    title: 'Ends',
+    title: 'Expires',
     isWhole: true,
     render: ({ kind, expires_at, expired_grant }) =>
       expired_grant !== null ? `of entry ${expired_grant}` : kind === 'grant' && <Time seconds={expires_at} />,
   },
   { title: 'Reason', render: ({ reason }) => reason },
-  { title: 'Made', isWhole: true, render: ({ granted_at }) => <Time seconds={granted_at} /> },
-  { title: 'By', render: ({ actor }) => <CopyText text={actor} /> },
+  { title: 'Created', isWhole: true, render: ({ granted_at }) => <Time seconds={granted_at} /> },
+  { title: 'Created by', render: ({ actor }) => <CopyText text={actor} /> },
 ];
 
 /** The prepaid credit of an organization, and the ledger of its grants. */
@@ -69,19 +69,19 @@ export const CreditView = ({ id }: { id: string }) => {
     <>
       <Loaded query={balance}>{(data) => <BalanceTiles balance={data} />}</Loaded>
       <Section title="Grants" actions={can(me, 'credit:grant') && <Button onClick={() => setGranting(true)}>Grant credit</Button>}>
-        <p>Credit that ends first is used first. Entries are never changed.</p>
+        <p>Credit that expires first is used first. Entries are never modified.</p>
         <Loaded query={grants}>
           {({ data }) =>
             data.length === 0 ? (
-              <Empty title="No credit was granted">
+              <Empty title="No credit granted yet">
                 <p>
                   {isOfPlatform(me)
-                    ? 'Organizations whose limits say prepaid can only spend what you grant them.'
-                    : 'You pay by invoice, unless the platform has made you prepaid and grants you credit.'}
+                    ? 'Prepaid organizations can spend only the credit that you grant them.'
+                    : 'You pay by invoice unless your organization is prepaid. Prepaid credit that you are granted appears here.'}
                 </p>
               </Empty>
             ) : (
-              <Table label="Ledger of credit" columns={columnsFor(balance.data?.left)} rows={data} keyOf={({ number }) => String(number)} />
+              <Table label="Credit ledger" columns={columnsFor(balance.data?.left)} rows={data} keyOf={({ number }) => String(number)} />
             )
           }
         </Loaded>

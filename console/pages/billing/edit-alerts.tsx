@@ -13,7 +13,7 @@ interface EditAlertsProps {
 }
 
 const faultOf = (text: string): string | undefined =>
-  percentagesIn(text) ? undefined : 'Enter at most ten whole percentages from 1 to 100, with commas between them.';
+  percentagesIn(text) ? undefined : 'Enter up to 10 whole percentages from 1 to 100, separated by commas.';
 
 /** Adds, changes and removes alerts. */
 export const EditAlerts = ({ profile, query, onClose }: EditAlertsProps) => (
@@ -34,10 +34,10 @@ export const EditAlerts = ({ profile, query, onClose }: EditAlertsProps) => (
     >
       {(draft, change) => (
         <>
-          <p>Percentages at which the organization is alerted, such as 50, 80, 100. Empty: no alerts.</p>
+          <p>The organization gets an alert at each of these percentages, such as 50, 80, 100. Leave empty for no alerts.</p>
           <TextField
             label={LABELS.budget}
-            hint="Of the organization's budget, and of each budget of its API keys."
+            hint="Percentages of the organization's budget and of each API key budget."
             value={draft.budget}
             onChange={(budget) => change({ budget })}
             fault={faultOf(draft.budget)}
@@ -45,7 +45,7 @@ export const EditAlerts = ({ profile, query, onClose }: EditAlertsProps) => (
           />
           <TextField
             label={LABELS.credit}
-            hint="Of what was there after the last grant."
+            hint="Percentages of the balance after the last grant."
             value={draft.credit}
             onChange={(credit) => change({ credit })}
             fault={faultOf(draft.credit)}

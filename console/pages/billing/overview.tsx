@@ -22,7 +22,7 @@ type Organization = ReplyBody<'GET /v1/organizations/{id}'>;
 const spentIn = ({ data }: Costs): string => sumOf(data.flatMap(({ results }) => results.map(({ cost }) => cost)));
 
 const ALERT_COLUMNS: readonly Column<AlertRow>[] = [
-  { title: 'At', isWhole: true, render: ({ percent }) => `${percent} % of the month's budget` },
+  { title: 'At', isWhole: true, render: ({ percent }) => `${percent}% of the monthly budget` },
   { title: 'Amount', isNumeric: true, render: ({ amount }) => <Money amount={amount} /> },
   {
     title: 'State',
@@ -47,20 +47,20 @@ const Alerts = ({
   return (
     <Section title="Alerts" actions={can(me, 'billing:write') && <Button onClick={() => setEdited(profile)}>Edit alerts</Button>}>
       <p>
-        Sent once a period by <ScreenLink to="/webhooks">webhook</ScreenLink>, and by e-mail to the addresses of the billing profile. They
-        are about the organization's budget, and the budgets of its <ScreenLink to="/api-keys">API keys</ScreenLink>.
+        Alerts are sent once per budget period by <ScreenLink to="/webhooks">webhook</ScreenLink> and by e-mail to the addresses in the
+        billing profile. They cover the organization's budget and the budgets of its <ScreenLink to="/api-keys">API keys</ScreenLink>.
       </p>
       {budget !== null && budget_thresholds.length > 0 && (
         <Table
-          label="Alerts of this month's budget"
+          label="Alerts for this month's budget"
           columns={ALERT_COLUMNS}
           rows={alertsOf(budget_thresholds, { spent, budget })}
           keyOf={({ percent }) => String(percent)}
         />
       )}
       <p>
-        {budget === null && `Budgets of API keys: ${listed(budget_thresholds)}. The organization has no budget; an admin can set one. `}
-        Prepaid credit: {listed(credit_thresholds)} of what was there after the last grant.
+        {budget === null && `API key budgets: ${listed(budget_thresholds)}. The organization has no budget; an admin can set one. `}
+        Prepaid credit: {listed(credit_thresholds)} of the balance after the last grant.
       </p>
       {edited && <EditAlerts profile={edited} query={query} onClose={() => setEdited(undefined)} />}
     </Section>
@@ -68,29 +68,29 @@ const Alerts = ({
 };
 
 const listed = (percentages: readonly number[]): string =>
-  percentages.length === 0 ? 'no alerts' : `at ${percentages.map((percent) => `${percent} %`).join(', ')}`;
+  percentages.length === 0 ? 'no alerts' : `at ${percentages.map((percent) => `${percent}%`).join(', ')}`;
 
 const Spending = ({ organization, spent, usage }: { organization: Organization; spent: string; usage: string }) => {
   const { limits } = organization;
   const budget = limits?.month_budget ?? null;
   return (
     <Tiles>
-      <Tile label="Spent this month" value={<Money amount={spent} />} note={<ScreenLink to={usage}>See what on</ScreenLink>} />
+      <Tile label="Spent this month" value={<Money amount={spent} />} note={<ScreenLink to={usage}>View usage</ScreenLink>} />
       <Tile
         label="Budget this month"
         value={budget === null ? 'none' : <Money amount={budget} />}
         note={budget !== null && <Gauge label="Spent" used={spent} limit={budget} format={formatDollars} />}
       />
       <Tile
-        label="How it is paid"
+        label="Payment"
         value={limits?.prepaid ? 'from credit' : 'by invoice'}
         note={
           limits?.prepaid ? (
             <ScreenLink to={`/billing?view=credit${usage.includes('organization=') ? `&organization=${organization.id}` : ''}`}>
-              See the credit
+              View credit
             </ScreenLink>
           ) : (
-            <ScreenLink to="/invoices">See invoices</ScreenLink>
+            <ScreenLink to="/invoices">View invoices</ScreenLink>
           )
         }
       />

@@ -27,8 +27,8 @@ export const PROFILE_LABELS = {
   taxId: 'Tax id',
   emails: 'E-mail addresses for invoices and alerts',
   purchaseOrder: 'Purchase order',
-  terms: 'Days to pay',
-  note: 'Note on invoices',
+  terms: 'Payment due in (days)',
+  note: 'Invoice note',
   stripe: 'Stripe customer',
 } as const satisfies Record<keyof ProfileDraft, string>;
 
@@ -50,8 +50,8 @@ export const draftOfProfile = (profile: Profile): ProfileDraft => ({
 /** Why fields can't be sent. */
 export const profileFaults = ({ addressLines, country, terms }: ProfileDraft): Partial<Record<keyof ProfileDraft, string>> => ({
   ...((addressLines.trim() !== '' || country !== '') &&
-    !/^[A-Za-z]{2}$/.test(country.trim()) && { country: 'Enter the two letters of a country, such as DE.' }),
-  ...(country.trim() !== '' && addressLines.trim() === '' && { addressLines: 'Enter the address, or leave out the country.' }),
+    !/^[A-Za-z]{2}$/.test(country.trim()) && { country: 'Enter a two-letter country code, such as DE.' }),
+  ...(country.trim() !== '' && addressLines.trim() === '' && { addressLines: 'Enter an address, or clear the country.' }),
   ...(terms !== '' && !/^\d{1,3}$/.test(terms) && { terms: 'Enter a number of days up to 365.' }),
 });
 
@@ -80,7 +80,10 @@ export const changesOfProfile = (draft: ProfileDraft, profile: Profile): Body =>
 /** The alerts of a profile as their form edits them: percentages. */
 export type AlertsDraft = { budget: string; credit: string };
 
-export const ALERTS_LABELS = { budget: 'Of a budget', credit: 'Of prepaid credit' } as const satisfies Record<keyof AlertsDraft, string>;
+export const ALERTS_LABELS = { budget: 'Budget alerts (%)', credit: 'Prepaid credit alerts (%)' } as const satisfies Record<
+  keyof AlertsDraft,
+  string
+>;
 
 export const draftOfAlerts = ({ budget_thresholds, credit_thresholds }: Profile): AlertsDraft => ({
   budget: percentText(budget_thresholds),

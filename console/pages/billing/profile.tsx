@@ -28,14 +28,14 @@ const OwnFields = ({ draft, change }: FieldsProps) => {
     <>
       <TextField
         label={LABELS.legalName}
-        hint="Empty: the name of the organization."
+        hint="Leave empty to use the organization's name."
         value={draft.legalName}
         onChange={(legalName) => change({ legalName })}
         maxLength={200}
       />
       <TextArea
         label={LABELS.addressLines}
-        hint="At most six lines, without the country."
+        hint="Up to six lines, without the country."
         value={draft.addressLines}
         onChange={(addressLines) => change({ addressLines })}
         fault={faults.addressLines}
@@ -58,7 +58,7 @@ const OwnFields = ({ draft, change }: FieldsProps) => {
       />
       <TextArea
         label={LABELS.emails}
-        hint="One a line, at most ten."
+        hint="One per line, up to ten."
         value={draft.emails}
         onChange={(emails) => change({ emails })}
         spellCheck={false}
@@ -71,7 +71,7 @@ const AgreedFields = ({ draft, change }: FieldsProps) => (
   <>
     <TextField
       label={LABELS.terms}
-      hint="Empty: those of the seller."
+      hint="Leave empty to use the seller's terms."
       value={draft.terms}
       onChange={(terms) => change({ terms })}
       fault={profileFaults(draft).terms}
@@ -79,7 +79,7 @@ const AgreedFields = ({ draft, change }: FieldsProps) => (
     />
     <TextArea
       label={LABELS.note}
-      hint="Printed instead of the seller's, such as one about reverse charge."
+      hint="Printed instead of the seller's note, for example about reverse charge."
       value={draft.note}
       onChange={(note) => change({ note })}
       maxLength={1_000}
@@ -131,8 +131,8 @@ export const ProfileView = ({ organization }: { organization: string | undefined
     <Loaded query={profile}>
       {(data) => (
         <Section title="Billing profile" isCard>
-          <p>Each invoice copies these when it is issued. Issued invoices keep what they print.</p>
-          <div role="status">{saves > 0 && <Notice tone="good">Saved. The next invoice has it.</Notice>}</div>
+          <p>These details are copied to each invoice when it is issued. Issued invoices don't change.</p>
+          <div role="status">{saves > 0 && <Notice tone="good">Profile saved. The next invoice uses it.</Notice>}</div>
           {can(me, 'billing:write') ? (
             <>
               <ProfileForm key={saves} profile={data} query={query} onSaved={() => setSaves(saves + 1)} />

@@ -48,7 +48,7 @@ export const Screen = () => {
   return (
     <Page
       title="Billing"
-      description="What this month costs against its budget, the prepaid credit, and what invoices say about the customer."
+      description="This month's cost and budget, prepaid credit, and the customer details on invoices."
       actions={
         <Row>
           <ButtonLink to={`/invoices${ofOrganization}`}>Invoices</ButtonLink>
@@ -63,7 +63,7 @@ export const Screen = () => {
       </Filters>
       {id === '' ? (
         <Empty title="Choose an organization">
-          <p>You work for the platform. Its organizations each have their own budget, credit and billing profile.</p>
+          <p>Each organization has its own budget, credit and billing profile.</p>
         </Empty>
       ) : (
         <Chosen view={view} id={id} organization={organization} />

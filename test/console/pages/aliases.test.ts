@@ -86,7 +86,7 @@ describe('a split', () => {
   test('says why it has stopped', () => {
     const { split } = alias;
     if (!split) throw new Error('The alias has no split.');
-    expect(reasonOf(split)).toBe('30 of the newest 1,200 requests to next failed, and at most 2% may');
+    expect(reasonOf(split)).toBe('30 of the last 1,200 requests to next failed; the limit is 2%');
     expect(reasonOf({ ...split, stopped_by: null })).toBe('too many requests to next failed');
   });
 });

@@ -176,16 +176,16 @@ describe('what limits in the form of an API key would do', () => {
       concurrency: '3 in progress now.',
       day: '$0.30 used today.',
       month: '$7.30 used this month.',
-      total: '$8.50 used in all.',
+      total: '$8.50 used in total.',
     });
   });
 
   test('says what a limit below that would do', () => {
     expect(effects({ requestsPerMinute: '9', concurrency: '2', day: '0.3', total: '8.500000001' })).toMatchObject({
-      requestsPerMinute: "10 in the last minute: some of such a minute's requests will be refused.",
-      concurrency: '3 in progress now: they go on, and new ones are refused until some have ended.',
-      day: "$0.30 used today: the key's requests will be refused.",
-      total: '$8.50 used in all.',
+      requestsPerMinute: '10 in the last minute. At this rate, some requests will be rejected.',
+      concurrency: '3 in progress now. They continue, and new requests are rejected until some have finished.',
+      day: "$0.30 used today. The key's requests will be rejected.",
+      total: '$8.50 used in total.',
     });
   });
 
