@@ -10,46 +10,46 @@ export const CopiesStep = ({ draft, onChange, faults }: StepProps) => (
     <Stack>
       <ShortFields>
         <TextField
-          label="Least copies"
+          label="Minimum copies"
           value={draft.minCopies}
           onChange={(minCopies) => onChange({ minCopies })}
           fault={faults.minCopies}
           inputMode="numeric"
-          hint="While it is awake."
+          hint="While the deployment is awake."
         />
         <TextField
-          label="Most copies"
+          label="Maximum copies"
           value={draft.maxCopies}
           onChange={(maxCopies) => onChange({ maxCopies })}
           fault={faults.maxCopies}
           placeholder={draft.minCopies}
           inputMode="numeric"
-          hint="Added under load."
+          hint="Copies are added under load."
         />
         <TextField
-          label="Requests at once for each copy"
+          label="Concurrent requests per copy"
           value={draft.concurrency}
           onChange={(concurrency) => onChange({ concurrency })}
           fault={faults.concurrency}
           inputMode="numeric"
-          hint="With more, copies are added."
+          hint="Above this, copies are added."
         />
       </ShortFields>
       <SelectField
-        label="Sleeps"
+        label="Sleep"
         value={draft.idle}
         onChange={(idle) => onChange({ idle })}
         fault={faults.idle}
         choices={idleChoices(draft.idle)}
         hint={
           draft.idle === ''
-            ? 'It costs money around the clock, and requests never wait for it to start.'
-            : 'Asleep it costs nothing. The next request wakes it, which takes minutes.'
+            ? 'The deployment costs money around the clock, and requests never wait for it to start.'
+            : 'While asleep, the deployment costs nothing. The next request wakes it, which takes minutes.'
         }
       />
       {draft.idle !== '' && (
         <TextArea
-          label="Doesn’t sleep in these windows"
+          label="Stay awake in these windows"
           value={draft.windows}
           onChange={(windows) => onChange({ windows })}
           fault={faults.windows}

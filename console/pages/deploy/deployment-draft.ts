@@ -115,9 +115,9 @@ export const faultsOf = (draft: NewDraft): Faults => ({
       'Enter a whole number of at least 1.',
     ]),
   ),
-  ...(draft.task === 'embed' && !isCount(draft.dimensions) && { dimensions: 'Enter the numbers of a vector, such as 1024.' }),
+  ...(draft.task === 'embed' && !isCount(draft.dimensions) && { dimensions: 'Enter the number of dimensions, such as 1024.' }),
   ...(windowsIn(draft.windows) === undefined && { windows: WINDOWS_FAULT }),
-  ...(variablesIn(draft.environment) === undefined && { environment: 'Enter one NAME=value on each line.' }),
+  ...(variablesIn(draft.environment) === undefined && { environment: 'Enter one NAME=value per line.' }),
 });
 
 // The location that no model has: the API then says where models can be.

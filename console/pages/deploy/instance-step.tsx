@@ -24,7 +24,7 @@ const QuotaLine = ({ estimate, type }: { estimate: Estimate | undefined; type: s
   return (
     <p>
       {perInstance === 1 ? 'One copy fits' : `${perInstance} copies fit`} on an instance.{' '}
-      {quota ? `AWS’s quota has ${quota.left} of ${quota.limit} instances left.` : 'AWS’s quota for this type is not known.'}
+      {quota ? `Your AWS quota has ${quota.left} of ${quota.limit} instances left.` : 'Your AWS quota for this type is unknown.'}
     </p>
   );
 };
@@ -32,8 +32,10 @@ const QuotaLine = ({ estimate, type }: { estimate: Estimate | undefined; type: s
 const Alternatives = ({ draft, onChange, offered }: Pick<StepProps, 'draft' | 'onChange'> & { offered: readonly InstanceType[] }) => {
   const [preferred = '', ...others] = draft.instanceTypes;
   return (
-    <Disclosure title={others.length > 0 ? `Other types to try: ${others.join(', ')}` : 'Other types to try if AWS has none free'}>
-      <CheckGroup label={`Up to ${MAX_TYPES - 1}, tried in the order in which you choose them`}>
+    <Disclosure
+      title={others.length > 0 ? `Alternative instance types: ${others.join(', ')}` : 'Alternative instance types, if AWS has no capacity'}
+    >
+      <CheckGroup label={`Up to ${MAX_TYPES - 1}, tried in the order you choose them`}>
         {offered
           .filter(({ id }) => id !== preferred)
           .map(({ id, price }) => (
@@ -42,7 +44,7 @@ const Alternatives = ({ draft, onChange, offered }: Pick<StepProps, 'draft' | 'o
               label={id}
               hint={
                 <>
-                  <Money amount={price?.per_hour} /> an hour
+                  <Money amount={price?.per_hour} /> per hour
                 </>
               }
               checked={others.includes(id)}
@@ -66,14 +68,14 @@ export const InstanceStep = ({ types, estimate, warnings, draft, onChange, fault
       {offered.length === 0 ? (
         <Notice tone="warn">
           <p>
-            No instance type with so many accelerators has a price, so nothing can run on it. An admin adds prices in{' '}
+            No instance type with this many accelerators has a price, so the deployment can't run. An admin can add prices in{' '}
             <ScreenLink to="/instance-types">Instance types</ScreenLink>.
           </p>
         </Notice>
       ) : (
         <Stack>
           <Options
-            label="Runs on"
+            label="Instance type"
             value={preferred}
             onChange={(id) => onChange({ instanceTypes: [id, ...others.filter((other) => other !== id)] })}
             fault={faults.instanceTypes}
@@ -83,7 +85,7 @@ export const InstanceStep = ({ types, estimate, warnings, draft, onChange, fault
               note: hardwareOf(type),
               figure: (
                 <>
-                  <Money amount={type.price?.per_hour} /> an hour
+                  <Money amount={type.price?.per_hour} /> per hour
                 </>
               ),
             }))}
@@ -98,12 +100,12 @@ export const InstanceStep = ({ types, estimate, warnings, draft, onChange, fault
         </Stack>
       )}
       <TextField
-        label="Accelerators for each copy"
+        label="Accelerators per copy"
         value={draft.accelerators}
         onChange={(accelerators) => onChange({ accelerators })}
         fault={faults.accelerators}
         inputMode="numeric"
-        hint="The model must fit in their memory together. About 2 GiB for each billion parameters in 16 bits, and room for the context."
+        hint="The model must fit in their combined memory: about 2 GiB per billion parameters at 16 bits, plus room for the context."
       />
     </Section>
   );

@@ -20,7 +20,7 @@ interface ModelStepProps extends StepProps {
 const Advanced = ({ draft, onChange, faults }: StepProps) => {
   const me = useSignedIn();
   return (
-    <Disclosure title="Context, variables and code">
+    <Disclosure title="Context length, environment variables and code">
       <Stack>
         <TextField
           label="Context length"
@@ -29,21 +29,21 @@ const Advanced = ({ draft, onChange, faults }: StepProps) => {
           fault={faults.contextLength}
           placeholder="8192"
           inputMode="numeric"
-          hint="Tokens of the prompt and the completion together. More needs more accelerator memory."
+          hint="Prompt and completion tokens together. A longer context needs more accelerator memory."
         />
         <TextArea
-          label="Variables of the runtime"
+          label="Environment variables"
           value={draft.environment}
           onChange={(environment) => onChange({ environment })}
           fault={faults.environment}
           placeholder="SM_VLLM_GPU_MEMORY_UTILIZATION=0.9"
-          hint="One NAME=value on each line."
+          hint="One NAME=value per line."
           isCode
         />
         {can(me, 'catalogue:write') && (
           <CheckField
-            label="Allow code in the model’s folder"
-            hint="It runs in the container, beside the model."
+            label="Run code from the model’s folder"
+            hint="The code runs in the container, next to the model."
             checked={draft.allowsCode}
             onChange={(allowsCode) => onChange({ allowsCode })}
           />
@@ -61,15 +61,15 @@ export const ModelStep = ({ runtimes, folder, hubModels, ...step }: ModelStepPro
     <Section title="1. Model" isCard>
       <Stack>
         <TextField
-          label="Files of the model"
+          label="Model files"
           value={draft.model}
           onChange={(model) => onChange({ model })}
           fault={faults.model}
           placeholder={`${folder ?? 's3://…/'}qwen3-8b/`}
           hint={
             hubModels
-              ? 'The folder of the model’s files in S3, or the id of a model on the Hugging Face Hub, such as Qwen/Qwen3-8B.'
-              : 'The folder of the model’s files in S3, in which config.json is.'
+              ? 'The S3 folder with the model’s files, or a model id on the Hugging Face Hub, such as Qwen/Qwen3-8B.'
+              : 'The S3 folder that contains the model’s config.json.'
           }
           isCode
           autoFocus
@@ -77,7 +77,7 @@ export const ModelStep = ({ runtimes, folder, hubModels, ...step }: ModelStepPro
         />
         {folder !== undefined && !draft.model.startsWith(folder) && (
           <div>
-            <Button onClick={() => onChange({ model: folder })}>Begin with your organization’s folder</Button>
+            <Button onClick={() => onChange({ model: folder })}>Use your organization’s folder</Button>
           </div>
         )}
         <Columns>
@@ -87,7 +87,7 @@ export const ModelStep = ({ runtimes, folder, hubModels, ...step }: ModelStepPro
             onChange={(name) => onChange({ name })}
             fault={faults.name}
             placeholder={nameFor(draft.model) || 'qwen3-8b'}
-            hint="Requests use it as their model."
+            hint="The name that requests send as model."
             isCode
             spellCheck={false}
           />
@@ -97,7 +97,7 @@ export const ModelStep = ({ runtimes, folder, hubModels, ...step }: ModelStepPro
             onChange={(runtime) => onChange({ runtime })}
             fault={faults.runtime}
             choices={runtimes.map(({ id }) => [id, id] as const)}
-            hint={description ?? 'What serves the model.'}
+            hint={description ?? 'The software that serves the model.'}
           />
         </Columns>
         <Columns>
@@ -107,11 +107,11 @@ export const ModelStep = ({ runtimes, folder, hubModels, ...step }: ModelStepPro
             onChange={(task) => onChange({ task })}
             fault={faults.task}
             choices={TASKS}
-            hint="What requests ask it for."
+            hint="What requests use the model for."
           />
           {draft.task === 'embed' && (
             <TextField
-              label="Length of a vector"
+              label="Dimensions"
               value={draft.dimensions}
               onChange={(dimensions) => onChange({ dimensions })}
               fault={draft.dimensions === '' ? undefined : faults.dimensions}

@@ -19,14 +19,14 @@ interface ReviewProps {
 }
 
 const startText = ({ p50_seconds, p90_seconds }: Estimate['start']): string =>
-  `about ${roughly(p50_seconds)}; nine of ten within ${roughly(p90_seconds)}`;
+  `about ${roughly(p50_seconds)}; 90% of starts within ${roughly(p90_seconds)}`;
 
 const MINUTES_AN_HOUR = 60;
 
 const SchedulePrice = ({ minutes_per_week, price_per_month }: NonNullable<Estimate['schedule']>) => (
   <span>
-    at least <Money amount={Number(price_per_month).toFixed(2)} /> a month, for {Math.round((minutes_per_week / MINUTES_AN_HOUR) * 10) / 10}{' '}
-    hours a week
+    at least <Money amount={Number(price_per_month).toFixed(2)} /> per month, for{' '}
+    {Math.round((minutes_per_week / MINUTES_AN_HOUR) * 10) / 10} hours per week
   </span>
 );
 
@@ -51,22 +51,22 @@ const HourCost = ({ draft, types }: Pick<ReviewProps, 'draft' | 'types'>) => {
                   to <Money amount={most} />
                 </>
               )}{' '}
-              an hour
+              per hour
             </span>
           ),
         ],
-        ['Asleep', draft.idle === '' ? 'it never sleeps' : <Money key="asleep" amount="0" />],
-        ['Runs on', draft.instanceTypes.join(', ') || '–'],
+        ['Asleep', draft.idle === '' ? 'never sleeps' : <Money key="asleep" amount="0" />],
+        ['Instance types', draft.instanceTypes.join(', ') || '–'],
       ]}
     />
   );
 };
 
 const Verdict = ({ draft, judged: { estimate, failure }, isCurrent }: Pick<ReviewProps, 'draft' | 'judged' | 'isCurrent'>) => {
-  if (draft.model.trim() === '') return <p role="status">Say where the model’s files are.</p>;
+  if (draft.model.trim() === '') return <p role="status">Enter the location of the model files.</p>;
   if (!isCurrent) return <p role="status">Checking…</p>;
-  if (estimate) return <Notice tone="good">It can be deployed: the files are there, and the settings are accepted.</Notice>;
-  if (failure && fieldOf(failure) !== undefined) return <p role="status">Correct what is marked in the steps.</p>;
+  if (estimate) return <Notice tone="good">Ready to deploy: the files were found and the settings are valid.</Notice>;
+  if (failure && fieldOf(failure) !== undefined) return <p role="status">Correct the marked fields in the steps.</p>;
   return <Notice tone="warn">{failure?.message}</Notice>;
 };
 
@@ -80,7 +80,7 @@ export const Review = ({ draft, body, types, judged, isCurrent, warnings, onCrea
           <Facts
             facts={[
               ['First start', startText(judged.estimate.start)],
-              ['In windows', judged.estimate.schedule ? <SchedulePrice key="windows" {...judged.estimate.schedule} /> : undefined],
+              ['Windows', judged.estimate.schedule ? <SchedulePrice key="windows" {...judged.estimate.schedule} /> : undefined],
             ]}
           />
         )}

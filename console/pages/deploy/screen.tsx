@@ -112,7 +112,7 @@ export const Screen = () => {
       <Page title="Deploy a model">
         <Empty title="Your role can't deploy models">
           <p>
-            An owner of your organization can. You can use <Link to="/deployments">the deployments that there are</Link>.
+            Ask an owner of your organization, or use <Link to="/deployments">an existing deployment</Link>.
           </p>
         </Empty>
       </Page>
@@ -126,7 +126,7 @@ export const Screen = () => {
       )}
       {needsChoice ? (
         <Empty title="Choose an organization">
-          <p>It pays for the deployment, and only it can call the model.</p>
+          <p>The organization pays for the deployment, and only its API keys can call the model.</p>
         </Empty>
       ) : (
         <Choices key={organization} organization={organization || undefined} />

@@ -23,9 +23,9 @@ const ADAPTERS_PATH = '/v1/deployments/{id}/adapters';
 
 const NOTES: Partial<Record<Adapter['state'], string>> = {
   pending: 'Its files are being checked and copied.',
-  creating: 'It is loaded as soon as the deployment runs.',
-  ready: 'It answers requests, and wakes with its deployment.',
-  deleting: 'It gets no requests any more.',
+  creating: 'Loads as soon as the deployment runs.',
+  ready: 'Answers requests while its deployment is awake.',
+  deleting: 'No longer gets requests.',
 };
 
 interface AdapterDialogProps {
@@ -37,7 +37,7 @@ const AddAdapter = ({ deployment: { id, name: base }, onClose }: AdapterDialogPr
   const [name, setName] = useState('');
   const [source, setSource] = useState('');
   return (
-    <Dialog title={`Add an adapter to ${base}`} onClose={onClose}>
+    <Dialog title={`Add adapter to ${base}`} onClose={onClose}>
       <Form
         submitLabel="Add adapter"
         canSubmit={name.trim() !== '' && source.trim() !== ''}
@@ -50,12 +50,12 @@ const AddAdapter = ({ deployment: { id, name: base }, onClose }: AdapterDialogPr
       >
         <TextField label="Name of the adapter" value={name} onChange={setName} isCode hint="Requests name it as their model." />
         <TextField
-          label="Folder of its files"
+          label="Adapter files"
           value={source}
           onChange={setSource}
           isCode
           placeholder="s3://…/legal-adapter/"
-          hint="adapter_config.json and adapter_model.safetensors, as PEFT saves them, in your organization’s folder."
+          hint="A folder in your organization’s folder, with adapter_config.json and adapter_model.safetensors as PEFT saves them."
         />
       </Form>
     </Dialog>
@@ -74,8 +74,8 @@ const DeleteAdapter = ({ adapter: { id: adapter, name }, deployment: { id }, onC
     }}
   >
     <p>
-      Within 30 s, requests to {name} fail with status 404, and those that run can fail. The deployment and its other adapters go on. Its
-      files stay in your folder.
+      Within 30 seconds, requests to {name} return 404, and requests in progress may fail. The deployment and its other adapters keep
+      running. The adapter's files stay in your folder.
     </p>
   </Confirm>
 );
@@ -84,12 +84,12 @@ const columnsOf = (onDelete: ((adapter: Adapter) => void) | undefined, hasSurcha
   { title: 'Name', isWhole: true, render: ({ name }: Adapter) => <code>{name}</code> },
   { title: 'State', isWhole: true, render: ({ state }: Adapter) => <Chip state={state} /> },
   {
-    title: 'Now',
+    title: 'Details',
     isLong: true,
     render: ({ state, reason }: Adapter) => (reason ? <ReasonText reason={reason} /> : (NOTES[state] ?? '–')),
   },
   { title: 'Rank', isNumeric: true, render: ({ rank }: Adapter) => <Count value={rank} /> },
-  { title: 'Bytes', isNumeric: true, render: ({ bytes }: Adapter) => <Count value={bytes} /> },
+  { title: 'Size (bytes)', isNumeric: true, render: ({ bytes }: Adapter) => <Count value={bytes} /> },
   ...(hasSurcharge
     ? [
         {
@@ -104,7 +104,7 @@ const columnsOf = (onDelete: ((adapter: Adapter) => void) | undefined, hasSurcha
   ...(onDelete
     ? [
         {
-          title: 'Action',
+          title: 'Actions',
           isWhole: true,
           render: (adapter: Adapter) =>
             adapter.state !== 'deleting' && (
@@ -133,7 +133,7 @@ export const Adapters = ({ deployment }: { deployment: Deployment }) => {
         {({ data }) =>
           data.length === 0 ? (
             <Empty title="No adapters">
-              <p>An adapter is a small fine-tuning, which is served by the GPUs of this deployment under a name of its own.</p>
+              <p>An adapter is a small LoRA fine-tuning that this deployment serves on its GPUs under its own name.</p>
             </Empty>
           ) : (
             <Table

@@ -24,7 +24,7 @@ type Faults = Partial<Record<keyof BenchmarkDraft, string>>;
 
 const isWhole = (text: string): boolean => /^[1-9]\d{0,6}$/.test(text.trim());
 
-const NOT_WHOLE = 'Enter a whole number, at least 1.';
+const NOT_WHOLE = 'Enter a whole number of at least 1.';
 
 /** The faults of what was typed, by field. Fields that are still empty have none. */
 export const benchmarkFaults = ({ budget, firstTokenMs, betweenTokensMs, promptTokens, completionTokens }: BenchmarkDraft): Faults => ({
@@ -34,7 +34,7 @@ export const benchmarkFaults = ({ budget, firstTokenMs, betweenTokensMs, promptT
   ...(promptTokens.trim() !== '' && !isWhole(promptTokens) && { promptTokens: NOT_WHOLE }),
   ...(completionTokens.trim() !== '' && !isWhole(completionTokens) && { completionTokens: NOT_WHOLE }),
   ...((promptTokens.trim() === '') !== (completionTokens.trim() === '') && {
-    [promptTokens.trim() === '' ? 'promptTokens' : 'completionTokens']: 'Enter both lengths, or none.',
+    [promptTokens.trim() === '' ? 'promptTokens' : 'completionTokens']: 'Enter both lengths or neither.',
   }),
 });
 
@@ -87,4 +87,4 @@ export const kneeOf = <Point extends { concurrency_per_copy: number }>({ result,
 
 /** How a rate of tokens differs from what was measured earlier. */
 export const driftText = (percent: number): string =>
-  percent === 0 ? 'as fast' : `${Math.abs(percent)} % ${percent < 0 ? 'slower' : 'faster'}`;
+  percent === 0 ? 'same speed' : `${Math.abs(percent)}% ${percent < 0 ? 'slower' : 'faster'}`;

@@ -25,11 +25,11 @@ const RUNNING_MS = 3_000;
 const isRunning = (benchmark: Benchmark | null | undefined): boolean => benchmark?.status === 'queued' || benchmark?.status === 'running';
 
 const COLUMNS = [
-  { title: 'At once on a copy', render: ({ concurrency_per_copy: at }: Point) => <Count value={at} />, isNumeric: true },
-  { title: 'First token, 95 of 100', render: ({ ttft_ms: { p95 } }: Point) => <Duration milliseconds={p95} />, isNumeric: true },
-  { title: 'Between tokens, 95 of 100', render: ({ inter_token_ms: { p95 } }: Point) => <Duration milliseconds={p95} />, isNumeric: true },
-  { title: 'Tokens a second', render: ({ tokens_per_second: rate }: Point) => <Count value={rate} />, isNumeric: true },
-  { title: 'Cost of a million', render: ({ cost_per_million: cost }: Point) => <Money amount={cost} />, isNumeric: true },
+  { title: 'Concurrency per copy', render: ({ concurrency_per_copy: at }: Point) => <Count value={at} />, isNumeric: true },
+  { title: 'Time to first token (p95)', render: ({ ttft_ms: { p95 } }: Point) => <Duration milliseconds={p95} />, isNumeric: true },
+  { title: 'Between tokens (p95)', render: ({ inter_token_ms: { p95 } }: Point) => <Duration milliseconds={p95} />, isNumeric: true },
+  { title: 'Tokens per second', render: ({ tokens_per_second: rate }: Point) => <Count value={rate} />, isNumeric: true },
+  { title: 'Cost per 1M tokens', render: ({ cost_per_million: cost }: Point) => <Money amount={cost} />, isNumeric: true },
   { title: 'Goals', render: ({ meets_goals: meets }: Point) => (meets ? 'met' : 'missed') },
 ];
 
@@ -38,9 +38,9 @@ const Curve = ({ points }: { points: readonly Point[] }) => {
   const [levels] = useState(() => points.map(({ concurrency_per_copy: at }) => at));
   return (
     <Chart
-      label="Tokens a second by requests at once"
+      label="Tokens per second by concurrency"
       times={levels}
-      acrossTitle="At once on a copy"
+      acrossTitle="Concurrency per copy"
       series={series}
       format={formatCount}
       formatTime={formatCount}
@@ -50,10 +50,10 @@ const Curve = ({ points }: { points: readonly Point[] }) => {
 
 const outcomeOf = ({ result, applied }: Benchmark): string | undefined => {
   if (result === null) return undefined;
-  const found = `A copy serves ${result} ${result === 1 ? 'request' : 'requests'} at once within the goals.`;
-  if (applied === 'applied') return `${found} The deployment's setting was changed to that.`;
+  const found = `A copy serves ${result} concurrent ${result === 1 ? 'request' : 'requests'} within the goals.`;
+  if (applied === 'applied') return `${found} The deployment's setting was changed to this number.`;
   return applied === 'changed_meanwhile'
-    ? `${found} The setting was left as it is, because someone changed the deployment meanwhile.`
+    ? `${found} The setting was not changed because someone changed the deployment in the meantime.`
     : found;
 };
 
@@ -76,7 +76,7 @@ const Result = ({ benchmark }: { benchmark: Benchmark }) => {
       {end && <p>{end.message}</p>}
       {live_drift?.is_drifted && (
         <Notice tone="warn">
-          The speed of the deployment's own requests has drifted from what was measured. Its owners were notified{' '}
+          The speed of the deployment's own requests has drifted from the benchmark. Its owners were notified{' '}
           <Time seconds={live_drift.notified_at} />.
         </Notice>
       )}
@@ -85,12 +85,14 @@ const Result = ({ benchmark }: { benchmark: Benchmark }) => {
           ['Spent', <Money key="spent" amount={spent} />],
           ['Budget', <Money key="budget" amount={budget} />],
           ['Requests sent', <Count key="sent" value={sent_requests} />],
-          ['Requests of others meanwhile', <Count key="others" value={other_requests} />],
+          ['Other requests during the run', <Count key="others" value={other_requests} />],
           ...(end ? [['Own requests since', <Live key="live" live={live_drift} />] as const] : []),
         ]}
       />
       {points.length > 1 && <Curve key={`${id}-${points.length}`} points={points} />}
-      {points.length > 0 && <Table label="Measured" columns={COLUMNS} rows={points} keyOf={({ concurrency_per_copy: at }) => String(at)} />}
+      {points.length > 0 && (
+        <Table label="Measurements" columns={COLUMNS} rows={points} keyOf={({ concurrency_per_copy: at }) => String(at)} />
+      )}
     </>
   );
 };
@@ -109,11 +111,11 @@ export const Measure = ({ deployment, onClose }: MeasureProps) => {
     { refetchMs: (reply) => (isRunning(reply?.benchmark) ? RUNNING_MS : 0) },
   );
   return (
-    <Dialog title={`How much ${name} serves at once`} onClose={onClose}>
+    <Dialog title={`Benchmark ${name}`} onClose={onClose}>
       <Loaded query={query}>
         {({ benchmark, curves }) => (
           <>
-            {isRunning(benchmark) && <p>The benchmark runs. You can close this; it goes on.</p>}
+            {isRunning(benchmark) && <p>The benchmark is running. It continues if you close this dialog.</p>}
             {benchmark && <Result benchmark={benchmark} />}
             {isRunning(benchmark) ? (
               <ActionButton

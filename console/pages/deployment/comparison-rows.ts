@@ -12,11 +12,11 @@ export interface ComparedMeasure {
 }
 
 const msOf = (ms: number | null): string => (ms === null ? '–' : `${ms} ms`);
-const percentOf = (part: number, whole: number): string => `${Math.round((1_000 * part) / whole) / 10} %`;
+const percentOf = (part: number, whole: number): string => `${Math.round((1_000 * part) / whole) / 10}%`;
 
 const timeRows = (name: string, { serving, shadow }: Comparison['duration']): ComparedMeasure[] =>
   (['p50_ms', 'p95_ms'] as const).map((percentile) => ({
-    measure: `${name}, ${percentile === 'p50_ms' ? '50' : '95'} of 100`,
+    measure: `${name} (${percentile === 'p50_ms' ? 'p50' : 'p95'})`,
     old: msOf(serving[percentile]),
     next: msOf(shadow[percentile]),
     of: shadow.count,
@@ -39,13 +39,13 @@ export const comparedMeasures = (report: Comparison): ComparedMeasure[] => {
   const of = compared + failures;
   if (of === 0) return [];
   return [
-    { measure: 'Answered', old: '100 %', next: percentOf(compared, of), of },
-    ...timeRows('First token', report.time_to_first_token),
-    ...timeRows('Whole answer', report.duration),
+    { measure: 'Successful responses', old: '100%', next: percentOf(compared, of), of },
+    ...timeRows('Time to first token', report.time_to_first_token),
+    ...timeRows('Full response', report.duration),
     { measure: 'Output tokens', old: String(tokens.serving.completion), next: String(tokens.shadow.completion), of: compared },
-    ...sameRows('Same end', report.finish_reason),
+    ...sameRows('Same finish reason', report.finish_reason),
     ...validRows('Valid JSON', report.json),
-    ...validRows('Valid calls of tools', report.tool_calls),
-    ...sameRows('Same answer at temperature 0', report.exact_matches),
+    ...validRows('Valid tool calls', report.tool_calls),
+    ...sameRows('Same response at temperature 0', report.exact_matches),
   ];
 };

@@ -24,7 +24,7 @@ const columns = [
   { title: 'Measure', render: ({ measure }: ComparedMeasure) => measure, isWhole: true },
   { title: 'Old', render: ({ old }: ComparedMeasure) => old, isNumeric: true },
   { title: 'New', render: ({ next }: ComparedMeasure) => next, isNumeric: true },
-  { title: 'Answers', render: ({ of }: ComparedMeasure) => <Count value={of} />, isNumeric: true },
+  { title: 'Responses', render: ({ of }: ComparedMeasure) => <Count value={of} />, isNumeric: true },
 ];
 
 interface ChangeProps {
@@ -62,7 +62,7 @@ const applyOf = ({ apply, generation }: Report): Opened | undefined => {
 const END: Opened = {
   body: { shadow: null },
   title: 'End comparison',
-  text: 'No more requests are sent to the new generation. It goes on running, and costs money, until you complete the rollout or return to the old one.',
+  text: 'No more requests are sent to the new generation. It keeps running and costing money until you complete the rollout or roll back.',
 };
 
 const Result = ({ report, deployment }: { report: Report; deployment: Deployment }) => {
@@ -74,9 +74,9 @@ const Result = ({ report, deployment }: { report: Report; deployment: Deployment
   return (
     <Stack>
       <p>
-        Comparison {report.number} sends {report.percent} % of the requests also to generation {report.generation}, after their replies.{' '}
+        Comparison {report.number} also sends {report.percent}% of requests to generation {report.generation}, after their replies.{' '}
         <Chip state={report.status} /> It has used <Count value={report.used_requests} /> of <Count value={report.max_requests} /> requests
-        and <Count value={report.used_tokens} /> of <Count value={report.max_tokens} /> tokens, which cost nothing.
+        and <Count value={report.used_tokens} /> of <Count value={report.max_tokens} /> tokens, which are free of charge.
       </p>
       {measures.length > 0 && (
         <Table label="Measures of both generations" columns={columns} rows={measures} keyOf={({ measure }) => measure} />

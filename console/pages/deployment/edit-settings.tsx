@@ -37,7 +37,7 @@ export const EditSettings = ({ deployment, onClose }: { deployment: Deployment; 
   const { id, name } = deployment;
   return (
     <Dialog title={`Change settings of ${name}`} onClose={onClose}>
-      <p>They apply at once. More copies cost more as soon as they start; fewer can break off requests in progress.</p>
+      <p>Changes apply immediately. Added copies cost more as soon as they start; removing copies can interrupt requests in progress.</p>
       <VersionedForm
         thing={deployment}
         draftOf={settingsOf}

@@ -30,14 +30,14 @@ export const FirstRequest = ({ deployment }: { deployment: Deployment }) => {
     >
       <Stack>
         <p>
-          Save the secret of an API key for deployments in the variable <code>API_KEY</code>, then run this. <code>x-user-id</code> is the
-          id of one of your own users.
+          Set the environment variable <code>API_KEY</code> to the secret of an API key for deployments, then run this.{' '}
+          <code>x-user-id</code> is the id of one of your own users.
           {mustWait && ' With x-wait-for-capacity, the request waits until the deployment is ready, and wakes it if it is asleep.'}
         </p>
         <Loaded query={useRead('GET /v1/console/configuration', {})}>
           {({ on_demand_base_url }) => (
             <Code
-              label="A request to this deployment"
+              label="Example request to this deployment"
               variants={snippetsOf({
                 task,
                 baseUrl: on_demand_base_url,

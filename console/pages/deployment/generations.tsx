@@ -22,8 +22,8 @@ const ShiftTraffic = ({ shift: { deployment, percent }, onClose }: { shift: Shif
   const [stays, goes] = isReturn ? [rollout?.old, rollout?.next] : [rollout?.next, rollout?.old];
   return (
     <Confirm
-      title={isReturn ? 'Return to the old generation' : 'Complete the rollout'}
-      action={isReturn ? 'Return' : 'Complete rollout'}
+      title={isReturn ? 'Roll back to the old generation' : 'Complete rollout'}
+      action={isReturn ? 'Roll back' : 'Complete rollout'}
       look={isReturn ? 'danger' : 'primary'}
       onClose={onClose}
       onConfirm={async () => {
@@ -33,7 +33,7 @@ const ShiftTraffic = ({ shift: { deployment, percent }, onClose }: { shift: Shif
     >
       <p>
         Generation {stays?.number} ({stays?.runtime}) gets all requests. Generation {goes?.number} ({goes?.runtime}) is removed, and its
-        instances cost nothing any more.
+        instances no longer cost anything.
       </p>
     </Confirm>
   );
@@ -50,7 +50,7 @@ export const Generations = ({ deployment }: { deployment: Deployment }) => {
       actions={
         canShift && (
           <Row>
-            <Button onClick={() => setShift({ deployment, percent: 0 })}>Return to the old one</Button>
+            <Button onClick={() => setShift({ deployment, percent: 0 })}>Roll back</Button>
             <Button look="primary" onClick={() => setShift({ deployment, percent: 100 })}>
               Complete rollout
             </Button>
@@ -72,12 +72,12 @@ export const Generations = ({ deployment }: { deployment: Deployment }) => {
               </>
             ),
           },
-          { title: 'Requests', isNumeric: true, render: ({ traffic_percent }) => `${traffic_percent} %` },
+          { title: 'Requests', isNumeric: true, render: ({ traffic_percent }) => `${traffic_percent}%` },
           { title: 'Runtime', isWhole: true, render: ({ runtime }) => runtime },
           { title: 'Model', render: ({ model }) => <code>{model}</code> },
           { title: 'Instance types', render: ({ instance_types }) => instance_types.join(', ') },
           {
-            title: 'Variables',
+            title: 'Environment variables',
             render: ({ environment }) =>
               Object.keys(environment).length === 0
                 ? '–'

@@ -11,14 +11,14 @@ export const History = ({ deployment: { history } }: { deployment: Deployment })
   return (
     <Section title="History">
       <Table
-        label="All changes of its state"
+        label="State changes"
         rows={rows}
         keyOf={({ number }) => String(number)}
         columns={[
           { title: 'State', isWhole: true, render: ({ state }) => <StateChip state={state} /> },
           { title: 'Since', isWhole: true, render: ({ at }) => <Time seconds={at} /> },
           {
-            title: 'For',
+            title: 'Duration',
             isNumeric: true,
             render: ({ at, until }) => (until === undefined ? 'until now' : roughly(until - at)),
           },

@@ -15,7 +15,7 @@ const MAX_DAYS = 31;
 const instancesText = ({ instances }: Deployment): string =>
   instances
     .map(({ count, instance_type, generation, phase }) => `${count} × ${instance_type}, generation ${generation}, ${phase}`)
-    .join('; ') || 'no instances run';
+    .join('; ') || 'no running instances';
 
 const MonthCost = ({ deployment: { id, organization } }: { deployment: Deployment }) => {
   const { startS = 0 } = rangeOf('month', { from: '', to: '' }, Date.now() / 1_000);
@@ -48,9 +48,7 @@ const Progress = ({ deployment }: { deployment: Deployment }) => {
   return (
     <Stack>
       {end !== undefined && (
-        <p>
-          Expected to answer {end * 1_000 > Date.now() ? <Time seconds={end} /> : 'any moment: it takes longer than most of its starts'}.
-        </p>
+        <p>Expected to answer {end * 1_000 > Date.now() ? <Time seconds={end} /> : 'any moment: this start is taking longer than most'}.</p>
       )}
       {counts.length > 0 && <p>Copies: {counts.join(', ')}.</p>}
     </Stack>
@@ -61,7 +59,7 @@ const Windows = ({ deployment: { current_window: current, next_window: next } }:
   <>
     {current && (
       <p>
-        A window of its schedule is open, with at least {current.min_copies} {current.min_copies === 1 ? 'copy' : 'copies'}. It ends{' '}
+        A scheduled window is open, with at least {current.min_copies} {current.min_copies === 1 ? 'copy' : 'copies'}. It ends{' '}
         <Time seconds={current.ends_at} />.
       </p>
     )}
@@ -80,15 +78,15 @@ export const Now = ({ deployment }: { deployment: Deployment }) => {
   const rollout = rolloutOf(deployment);
   return (
     <>
-      <Section title="Now" isCard>
+      <Section title="Status" isCard>
         <Stack>
           <p role="status">
             {nowOf(state)} The state changed <Time seconds={state_since} />.
           </p>
           {rollout?.next.status === 'ready' && (
             <p>
-              A rollout is not finished: generation {rollout.next.number} gets {rollout.next.traffic_percent} % of the requests. Complete it
-              or return below.
+              A rollout is in progress: generation {rollout.next.number} gets {rollout.next.traffic_percent}% of requests. Complete it or
+              roll back below.
             </p>
           )}
           <Progress deployment={deployment} />
@@ -98,16 +96,16 @@ export const Now = ({ deployment }: { deployment: Deployment }) => {
               <ReasonText reason={reason} />
             </Notice>
           )}
-          {published_as !== null && <p>It also serves the shared model {published_as}, whose callers pay by the token.</p>}
+          {published_as !== null && <p>It also serves the shared model {published_as}, whose callers pay per token.</p>}
         </Stack>
       </Section>
       <Tiles>
-        <Tile label="Cost an hour now" value={<Money amount={price_per_hour} />} note={instancesText(deployment)} />
+        <Tile label="Current cost per hour" value={<Money amount={price_per_hour} />} note={instancesText(deployment)} />
         {me.role !== 'member' && <MonthCost deployment={deployment} />}
         <Tile
           label="Copies ready"
           value={`${progress.ready} of ${progress.wanted}`}
-          note={copies.min === copies.max ? `always ${copies.min} while awake` : `${copies.min} to ${copies.max}, by load`}
+          note={copies.min === copies.max ? `always ${copies.min} while awake` : `${copies.min} to ${copies.max}, depending on load`}
         />
         <Tile
           label="Last used"

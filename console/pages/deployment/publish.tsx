@@ -28,8 +28,8 @@ export const PublishDeployment = ({ deployment: { id, name, version }, onClose }
   return (
     <Dialog title={`Publish ${name}`} onClose={onClose}>
       <p>
-        Within 30 s, all organizations can call it as a shared model and pay for its tokens. Its organization goes on paying for its GPU
-        time.
+        Within 30 seconds, all organizations can call it as a shared model and pay for its tokens. Its own organization still pays for its
+        GPU time.
       </p>
       <Form
         submitLabel="Publish deployment"
@@ -51,12 +51,18 @@ export const PublishDeployment = ({ deployment: { id, name, version }, onClose }
       >
         <TextField label="Name of the shared model" value={publicName} onChange={setName} isCode />
         <ShortFields>
-          <TextField label="Input, dollars per million" value={input} onChange={setInput} fault={faultOf(input)} inputMode="decimal" />
-          <TextField label="Output, dollars per million" value={output} onChange={setOutput} fault={faultOf(output)} inputMode="decimal" />
+          <TextField label="Input price per 1M tokens (USD)" value={input} onChange={setInput} fault={faultOf(input)} inputMode="decimal" />
+          <TextField
+            label="Output price per 1M tokens (USD)"
+            value={output}
+            onChange={setOutput}
+            fault={faultOf(output)}
+            inputMode="decimal"
+          />
         </ShortFields>
         <CheckField
-          label="Publish it even if a check fails"
-          hint="Its targets are checked as in the registration of a model."
+          label="Publish even if a check fails"
+          hint="Its targets get the same checks as when a model is registered."
           checked={acceptsFailed}
           onChange={setAccepts}
         />
@@ -77,6 +83,6 @@ export const UnpublishDeployment = ({ deployment: { id, published_as: shared, ve
       await changed();
     }}
   >
-    <p>Within 30 s, requests to the shared model {shared} fail with status 404. The deployment goes on for its own organization.</p>
+    <p>Within 30 seconds, requests to the shared model {shared} return 404. The deployment keeps running for its own organization.</p>
   </Confirm>
 );

@@ -8,11 +8,11 @@ import type { Deployment } from '../deployments/deployment-state.ts';
 import { COMPARED, ROLLOUT_LABELS, type RolloutDraft, rolloutChange, rolloutDraftOf, rolloutFaults } from './settings-draft.ts';
 
 const SHARES = [
-  [COMPARED, 'None yet: a tenth is also sent to it, to compare the answers'],
-  ['100', 'All, which replaces the old generation'],
-  ['50', 'Half, beside the old generation'],
-  ['10', 'A tenth, beside the old generation'],
-  ['1', 'One percent, beside the old generation'],
+  [COMPARED, 'None yet: a copy of 10% of requests is sent to it, to compare responses'],
+  ['100', '100%: replace the old generation'],
+  ['50', '50%, alongside the old generation'],
+  ['10', '10%, alongside the old generation'],
+  ['1', '1%, alongside the old generation'],
 ] as const;
 
 interface FieldsProps {
@@ -57,7 +57,7 @@ const Fields = ({ draft, isText, onChange }: FieldsProps) => {
         value={draft.environment}
         onChange={(environment) => onChange({ environment })}
         fault={faults.environment}
-        hint="One NAME=value on each line."
+        hint="One NAME=value per line."
         isCode
       />
       {isText && (
@@ -69,7 +69,7 @@ const Fields = ({ draft, isText, onChange }: FieldsProps) => {
             fault={faults.adapterRank}
             placeholder="16"
             inputMode="numeric"
-            hint="Empty: it loads no adapters."
+            hint="Leave empty to load no adapters."
           />
           <TextField
             label={ROLLOUT_LABELS.adaptersLoaded}
@@ -77,7 +77,7 @@ const Fields = ({ draft, isText, onChange }: FieldsProps) => {
             onChange={(adaptersLoaded) => onChange({ adaptersLoaded })}
             fault={faults.adaptersLoaded}
             inputMode="numeric"
-            hint="Requests for others wait for a place."
+            hint="Requests for other adapters wait for a free place."
           />
         </ShortFields>
       )}
@@ -86,7 +86,7 @@ const Fields = ({ draft, isText, onChange }: FieldsProps) => {
         value={draft.traffic}
         onChange={(traffic) => onChange({ traffic })}
         choices={isText ? SHARES : SHARES.filter(([share]) => share !== COMPARED)}
-        hint="Once it is ready. Later, you complete the rollout, or return to the old generation."
+        hint="Applies once it is ready. Later, you complete the rollout or roll back."
       />
     </>
   );
@@ -96,10 +96,10 @@ const Fields = ({ draft, isText, onChange }: FieldsProps) => {
 export const RollOut = ({ deployment, onClose }: { deployment: Deployment; onClose: () => void }) => {
   const { id, name } = deployment;
   return (
-    <Dialog title={`Roll out a change of ${name}`} onClose={onClose}>
+    <Dialog title={`Roll out change of ${name}`} onClose={onClose}>
       <p>
-        A new generation starts on instances of its own, which cost money beside the old ones until one of the two is removed. Callers
-        notice nothing: if the new one fails, all requests go to the old one.
+        A new generation starts on its own instances. Both generations cost money until one of them is removed. Callers are not affected: if
+        the new generation fails, all requests go to the old one.
       </p>
       <VersionedForm
         thing={deployment}

@@ -57,7 +57,7 @@ const PageActions = ({ deployment }: { deployment: Deployment }) => {
     <>
       {canAnswer(deployment) && deployment.task === 'generate' && <ButtonLink to={playgroundPath(deployment)}>Try it</ButtonLink>}
       {canWrite && <Button onClick={open('settings')}>Change settings</Button>}
-      {canWrite && <Button onClick={open('sleep')}>When to sleep</Button>}
+      {canWrite && <Button onClick={open('sleep')}>Sleep advice</Button>}
       {canWrite && deployment.task === 'generate' && <Button onClick={open('measure')}>Benchmark</Button>}
       {canWrite && <Button onClick={open('rollout')}>Roll out change</Button>}
       {can(me, 'deployments:publish') && deployment.published_as === null && deployment.state === 'in_service' && (
@@ -77,7 +77,7 @@ const factsOf = (deployment: Deployment, me: Me) =>
     ['Id', <CopyText key="id" text={deployment.id} />],
     ['Organization', isOfPlatform(me) ? <IdLink key="organization" id={deployment.organization} /> : undefined],
     [
-      'Sleeps',
+      'Sleep',
       deployment.scale_to_zero_after_seconds === null
         ? 'never'
         : `after ${roughly(deployment.scale_to_zero_after_seconds)} without a request`,
@@ -94,11 +94,11 @@ const factsOf = (deployment: Deployment, me: Me) =>
         </Stack>
       ) : undefined,
     ],
-    ['Requests at once', `${deployment.max_concurrency_per_copy} for each copy`],
+    ['Concurrent requests', `${deployment.max_concurrency_per_copy} per copy`],
     ...taskFacts(deployment),
-    ['Context', <Count key="context" value={deployment.context_length} />],
-    ['Most output tokens', deployment.task === 'generate' ? <Count key="output" value={deployment.max_output_tokens} /> : undefined],
-    ['Prompts counted', deployment.tokenizer ? 'before the request is admitted' : 'by the runtime only'],
+    ['Context length', <Count key="context" value={deployment.context_length} />],
+    ['Maximum output tokens', deployment.task === 'generate' ? <Count key="output" value={deployment.max_output_tokens} /> : undefined],
+    ['Prompt tokens counted', deployment.tokenizer ? 'before the request is admitted' : 'by the runtime only'],
     [
       'Tags',
       Object.keys(deployment.tags).length > 0
@@ -113,7 +113,7 @@ const factsOf = (deployment: Deployment, me: Me) =>
         <Time seconds={deployment.created_at} /> by <IdLink id={deployment.created_by} />
       </span>,
     ],
-    ['Settings changed', <Time key="updated" seconds={deployment.updated_at} />],
+    ['Settings updated', <Time key="updated" seconds={deployment.updated_at} />],
   ] as const;
 
 const DeploymentPage = ({ deployment }: { deployment: Deployment }) => {
@@ -132,7 +132,7 @@ const DeploymentPage = ({ deployment }: { deployment: Deployment }) => {
       <Generations deployment={deployment} />
       {deployment.adapters && <Adapters deployment={deployment} />}
       {deployment.shadow && <Comparison deployment={deployment} />}
-      <Section title="Settings" isCard actions={can(me, 'audit:read') && <ButtonLink to={auditPath}>Show who changed them</ButtonLink>}>
+      <Section title="Settings" isCard actions={can(me, 'audit:read') && <ButtonLink to={auditPath}>Show audit log</ButtonLink>}>
         <Facts facts={factsOf(deployment, me)} />
       </Section>
       <History deployment={deployment} />

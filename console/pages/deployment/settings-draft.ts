@@ -21,13 +21,13 @@ export type SettingsDraft = {
 };
 
 export const SETTINGS_LABELS = {
-  minCopies: 'Least copies',
-  maxCopies: 'Most copies',
-  idle: 'Sleeps after, in seconds',
-  windows: 'Doesn’t sleep in these windows',
-  concurrency: 'Requests at once for each copy',
+  minCopies: 'Minimum copies',
+  maxCopies: 'Maximum copies',
+  idle: 'Sleep after (seconds)',
+  windows: 'Stay awake in these windows',
+  concurrency: 'Concurrent requests per copy',
   contextLength: 'Context length',
-  maxOutput: 'Most output tokens',
+  maxOutput: 'Maximum output tokens',
 } as const satisfies Record<keyof SettingsDraft, string>;
 
 /** The settings of a deployment as their form edits them. */
@@ -95,13 +95,13 @@ export type RolloutDraft = {
 
 export const ROLLOUT_LABELS = {
   runtime: 'Runtime',
-  model: 'Files of the model',
+  model: 'Model files',
   instanceTypes: 'Instance types',
-  accelerators: 'Accelerators for each copy',
-  environment: 'Variables of the runtime',
-  adapterRank: 'Highest rank of its adapters',
-  adaptersLoaded: 'Adapters loaded at once',
-  traffic: 'Its share of the requests',
+  accelerators: 'Accelerators per copy',
+  environment: 'Environment variables',
+  adapterRank: 'Maximum adapter rank',
+  adaptersLoaded: 'Maximum loaded adapters',
+  traffic: 'Share of requests',
 } as const satisfies Record<keyof RolloutDraft, string>;
 
 /** What a deployment runs, as the form of a rollout edits it. */
@@ -122,8 +122,8 @@ const loadsAdapters = ({ adapterRank }: RolloutDraft): boolean => adapterRank.tr
 export const rolloutFaults = (draft: RolloutDraft): Partial<Record<keyof RolloutDraft, string>> => ({
   ...(namesIn(draft.instanceTypes).length === 0 && { instanceTypes: 'Enter at least one instance type.' }),
   ...(!isCount(draft.accelerators) && { accelerators: 'Enter a whole number of at least 1.' }),
-  ...(variablesIn(draft.environment) === undefined && { environment: 'Enter one NAME=value on each line.' }),
-  ...(loadsAdapters(draft) && !isCount(draft.adapterRank) && { adapterRank: 'Enter a whole number of at least 1, or nothing.' }),
+  ...(variablesIn(draft.environment) === undefined && { environment: 'Enter one NAME=value per line.' }),
+  ...(loadsAdapters(draft) && !isCount(draft.adapterRank) && { adapterRank: 'Enter a whole number of at least 1, or leave this empty.' }),
   ...(loadsAdapters(draft) && !isCount(draft.adaptersLoaded) && { adaptersLoaded: 'Enter a whole number of at least 1.' }),
 });
 

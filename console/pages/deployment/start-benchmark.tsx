@@ -30,7 +30,7 @@ const Preview = ({ estimate, budget }: { estimate: NonNullable<Estimate>; budget
     <>
       <Facts
         facts={[
-          ['Price of an hour', <Money key="hour" amount={price_per_hour} />],
+          ['Price per hour', <Money key="hour" amount={price_per_hour} />],
           [
             'Your budget',
             <span key="budget">
@@ -38,19 +38,21 @@ const Preview = ({ estimate, budget }: { estimate: NonNullable<Estimate>; budget
               {bought !== undefined && `, which buys ${formatDuration(bought)} of GPU time`}
             </span>,
           ],
-          ['Least budget', <Money key="least" amount={least_budget} />],
-          ['The longest one, 90 minutes', <Money key="most" amount={most_cost} />],
+          ['Minimum budget', <Money key="least" amount={least_budget} />],
+          ['Cost of the maximum, 90 minutes', <Money key="most" amount={most_cost} />],
           [
             'Requests',
             <span key="mix">
-              <Count value={prompt} /> tokens of a prompt and <Count value={completion} /> of an answer on average,{' '}
+              <Count value={prompt} /> prompt tokens and <Count value={completion} /> completion tokens on average,{' '}
               {mix_source === 'own' ? 'as in your own requests of the last 7 days' : 'as you entered them'}
             </span>,
           ],
         ]}
       />
       {isTooLittle(budget, least_budget) && (
-        <Notice tone="warn">The budget is less than the least one, which pays for one level. Choose Cancel and enter more.</Notice>
+        <Notice tone="warn">
+          The budget is below the minimum, which pays for one level of concurrency. Choose Cancel, then enter a higher budget.
+        </Notice>
       )}
     </>
   );
@@ -90,7 +92,7 @@ export const StartBenchmark = ({ deployment: { id, price_per_hour }, onClose }: 
   );
   return (
     <Form
-      submitLabel="Show what it costs"
+      submitLabel="Estimate cost"
       canSubmit={canStart(draft)}
       onCancel={onClose}
       onSubmit={async () => {
@@ -98,21 +100,21 @@ export const StartBenchmark = ({ deployment: { id, price_per_hour }, onClose }: 
       }}
     >
       <p>
-        It sends more and more requests at the same time, for up to 90 minutes of GPU time at <Money amount={price_per_hour} /> an hour, and
-        makes requests of others slower meanwhile.
+        The benchmark sends more and more concurrent requests, for up to 90 minutes of GPU time at <Money amount={price_per_hour} /> per
+        hour. Other requests are slower while it runs.
       </p>
       <ShortFields>
-        {field('budget', 'Budget in dollars', { inputMode: 'decimal', hint: 'It never exceeds that.' })}
-        {field('firstTokenMs', 'First token within ms')}
-        {field('betweenTokensMs', 'Between tokens, ms')}
+        {field('budget', 'Budget (USD)', { inputMode: 'decimal', hint: 'The benchmark never exceeds it.' })}
+        {field('firstTokenMs', 'Time to first token goal (ms)')}
+        {field('betweenTokensMs', 'Between tokens goal (ms)')}
       </ShortFields>
       <ShortFields>
-        {field('promptTokens', 'Tokens of a prompt', { hint: 'Empty: as in the last 7 days.' })}
-        {field('completionTokens', 'Tokens of an answer')}
+        {field('promptTokens', 'Prompt tokens', { hint: 'Leave empty to use your requests of the last 7 days.' })}
+        {field('completionTokens', 'Completion tokens')}
       </ShortFields>
       <CheckField
-        label="Change the deployment's setting to the result"
-        hint="Unless someone changes its settings meanwhile."
+        label="Apply the result to the deployment's setting"
+        hint="Not applied if someone changes the settings in the meantime."
         checked={draft.applies}
         onChange={set('applies')}
       />

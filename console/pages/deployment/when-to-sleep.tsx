@@ -42,7 +42,7 @@ const Windows = ({ schedule }: Pick<AdviceOption, 'schedule'>) =>
 // On another instance type, no option is the present one.
 const columns = (present: AdviceOption, options: readonly AdviceOption[], isOnOther = false) => [
   {
-    title: 'Sleeps',
+    title: 'Sleep',
     render: (option: AdviceOption) =>
       !isOnOther && settingsOf(option) === settingsOf(present) ? `${nameOf(option)} (now)` : nameOf(option),
     isWhole: true,
@@ -51,13 +51,13 @@ const columns = (present: AdviceOption, options: readonly AdviceOption[], isOnOt
     ? [{ title: 'Windows', render: ({ schedule }: AdviceOption) => <Windows schedule={schedule} /> }]
     : []),
   ...(options.some(({ min_copies: copies }) => copies !== present.min_copies)
-    ? [{ title: 'Least copies', render: ({ min_copies: copies }: AdviceOption) => <Count value={copies} />, isNumeric: true }]
+    ? [{ title: 'Minimum copies', render: ({ min_copies: copies }: AdviceOption) => <Count value={copies} />, isNumeric: true }]
     : []),
   { title: 'Cost', render: ({ cost }: AdviceOption) => <Money amount={Number(cost).toFixed(CENTS)} />, isNumeric: true },
   { title: 'Cold starts', render: ({ cold_starts: starts }: AdviceOption) => <Count value={starts} />, isNumeric: true },
-  { title: 'Requests that waited', render: ({ waiting_requests: waiting }: AdviceOption) => <Count value={waiting} />, isNumeric: true },
+  { title: 'Waiting requests', render: ({ waiting_requests: waiting }: AdviceOption) => <Count value={waiting} />, isNumeric: true },
   {
-    title: 'Wait, 95 of 100',
+    title: 'Wait (p95)',
     render: ({ wait_p95_seconds: seconds }: AdviceOption) => <Duration milliseconds={seconds * SECOND_MS} />,
     isNumeric: true,
   },
@@ -68,14 +68,14 @@ const optionsWith = (present: AdviceOption, options: readonly AdviceOption[]): A
   options.some((option) => settingsOf(option) === settingsOf(present)) ? [...options] : [present, ...options];
 
 const Options = ({ present, options }: { present: AdviceOption; options: readonly AdviceOption[] }) => (
-  <Table label="Times to sleep after" columns={columns(present, options)} rows={options} keyOf={settingsOf} />
+  <Table label="Sleep settings" columns={columns(present, options)} rows={options} keyOf={settingsOf} />
 );
 
 const OnOtherType = ({ other, present }: { other: Advice['other_instance_types'][number]; present: AdviceOption }) => (
   <Section title={`On ${other.instance_type}`}>
     <Note>
-      As benchmarks have measured it, requests take {other.request_percent} % of the present time. "Roll out change" leads there; the
-      rollout isn't counted.
+      According to benchmarks, requests take {other.request_percent}% of the current time. Use "Roll out change" to switch; the cost of the
+      rollout isn't included.
     </Note>
     <Table
       label={`Settings on ${other.instance_type}`}
@@ -94,7 +94,7 @@ interface WhenToSleepProps {
 const Suggestion = ({ advice, deployment, onClose }: WhenToSleepProps & { advice: Advice }) => {
   const { id, version } = deployment;
   const { suggestion } = advice;
-  if (!suggestion) return <p>No other settings save a dollar a month, or have much less waiting at about the same cost.</p>;
+  if (!suggestion) return <p>No other settings save $1 a month, or have much less waiting at about the same cost.</p>;
   return (
     <Form
       submitLabel="Apply suggestion"
@@ -117,16 +117,16 @@ export const WhenToSleep = ({ deployment, onClose }: WhenToSleepProps) => {
     query: { days: DAYS, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone },
   });
   return (
-    <Dialog title={`When ${deployment.name} should sleep`} onClose={onClose}>
+    <Dialog title={`Sleep advice for ${deployment.name}`} onClose={onClose}>
       <Loaded query={query}>
         {(advice) =>
           advice.present === null ? (
-            <p>It has not yet had a whole UTC day. Come back tomorrow.</p>
+            <p>There is no advice yet because the deployment has not existed for a whole UTC day. Come back tomorrow.</p>
           ) : (
             <>
               <p>
-                What the last {(advice.to - advice.from) / DAY_SECONDS} whole UTC days would have been like, with {advice.requests}{' '}
-                requests. Those that were told to come back count as if they had waited.
+                Each setting applied to the last {(advice.to - advice.from) / DAY_SECONDS} whole UTC days, with {advice.requests} requests.
+                Requests that got a 503 to retry later count as if they had waited.
               </p>
               <Options present={advice.present} options={optionsWith(advice.present, advice.options)} />
               <Suggestion advice={advice} deployment={deployment} onClose={onClose} />

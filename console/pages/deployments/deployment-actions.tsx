@@ -51,7 +51,7 @@ const RunningCost = ({ deployment: { accelerators, copies, instance_types } }: {
     <>the price of its instances</>
   ) : (
     <>
-      <Money amount={cost} /> an hour with {copies.min === 1 ? 'one copy' : `${copies.min} copies`} on {type?.id}
+      <Money amount={cost} /> per hour with {copies.min === 1 ? 'one copy' : `${copies.min} copies`} on {type?.id}
     </>
   );
 };
@@ -63,14 +63,14 @@ const consequencesOf = (action: Action, deployment: Deployment): ReactNode => {
     case 'stop':
       return (
         <p>
-          Requests to {name} get a 503 from now on, and those in progress can break off. Everything of it is removed from AWS, which ends
-          its cost of <Money amount={price_per_hour} /> an hour within minutes. Its settings stay, so you can start it again.
+          Requests to {name} get a 503 from now on, and requests in progress may fail. All its AWS resources are removed, which ends its
+          cost of <Money amount={price_per_hour} /> per hour within minutes. Its settings are kept, so you can start it again.
         </p>
       );
     case 'start':
       return (
         <p>
-          Everything is created on AWS again, which takes minutes. From then on it costs {cost}. Requests are answered once it is in
+          All its AWS resources are created again, which takes minutes. From then on it costs {cost}. Requests are answered once it is in
           service.
         </p>
       );
@@ -79,15 +79,15 @@ const consequencesOf = (action: Action, deployment: Deployment): ReactNode => {
     case 'wake':
       return (
         <p>
-          It starts now and no longer sleeps by itself: it costs {cost} until you stop it or set a time to sleep after. To wake it only
+          It starts now and no longer sleeps automatically: it costs {cost} until you stop it or set a time to sleep after. To wake it only
           once, send it a request instead.
         </p>
       );
     case 'delete':
       return (
         <p>
-          Requests to {name} fail with status 404 or 503 from now on. Everything of it is removed from AWS, which ends its cost of{' '}
-          <Money amount={price_per_hour} /> an hour within minutes, and its settings are lost. Files of the model stay in your bucket.
+          Requests to {name} return 404 or 503 from now on. All its AWS resources are removed, which ends its cost of{' '}
+          <Money amount={price_per_hour} /> per hour within minutes, and its settings are lost. The model files stay in your bucket.
         </p>
       );
   }

@@ -13,35 +13,34 @@ interface StateFacts {
 }
 
 const STATES: Readonly<Record<DeploymentState, StateFacts>> = {
-  pending: { tone: 'accent', isMoving: true, now: 'Its creation on AWS begins in a moment.' },
-  creating: { tone: 'accent', isMoving: true, now: 'AWS starts its instances. Then each copy downloads and loads the model.' },
+  pending: { tone: 'accent', isMoving: true, now: 'Its creation on AWS starts in a moment.' },
+  creating: { tone: 'accent', isMoving: true, now: 'AWS is starting its instances. Then each copy downloads and loads the model.' },
   in_service: { tone: 'good', now: 'It answers requests.' },
   updating: {
     tone: 'accent',
     isMoving: true,
-    now: 'A new generation starts beside the old one, which answers all requests until the new one is ready.',
+    now: 'A new generation is starting. The old one answers all requests until the new one is ready.',
   },
   draining: {
     tone: 'warn',
     isMoving: true,
-    now: 'It has no copies, but its instances still run and are charged until AWS releases them. A request wakes it.',
+    now: 'It has no copies, but its instances keep running and costing money until AWS releases them. A request wakes it.',
   },
   scaled_to_zero: { now: 'It is asleep and costs nothing. The next request wakes it.' },
   waking: {
     tone: 'accent',
     isMoving: true,
-    now: 'It is waking up. Requests get a 503 that says when to come back, or wait if they ask for it.',
+    now: 'It is waking up. Requests get a 503 with a time to retry after, or wait if they ask to.',
   },
-  stopping: { tone: 'warn', isMoving: true, now: 'Everything is being removed from AWS. Its settings stay.' },
+  stopping: { tone: 'warn', isMoving: true, now: 'Its AWS resources are being removed. Its settings are kept.' },
   stopped: { now: 'It is stopped and costs nothing. Requests get a 503 until someone starts it.' },
-  deleting: { tone: 'warn', isMoving: true, now: 'Everything is being removed from AWS. Then its name is free.' },
-  deleted: { now: 'It is deleted. Nothing of it is left on AWS.' },
+  deleting: { tone: 'warn', isMoving: true, now: 'Its AWS resources are being removed. Then its name can be used again.' },
+  deleted: { now: 'It is deleted. None of its AWS resources remain.' },
   failed: { tone: 'bad', now: 'It has failed. Requests get a 503 until a retry succeeds.' },
 };
 
 // A newer release can have more states.
-const factsOf = (state: DeploymentState): StateFacts =>
-  STATES[state] ?? { now: 'It is in a state that this page does not know: load it again.' };
+const factsOf = (state: DeploymentState): StateFacts => STATES[state] ?? { now: 'This page does not know its state. Reload the page.' };
 
 /** The states that a list can be filtered by. */
 export const LISTED_STATES = (Object.keys(STATES) as DeploymentState[]).filter((state) => state !== 'deleted');

@@ -46,7 +46,7 @@ const columnsFor = (me: Me): readonly Column<Deployment>[] => [
     ),
   },
   COPIES,
-  { title: 'Cost an hour now', isNumeric: true, render: ({ price_per_hour }) => <Money amount={price_per_hour} /> },
+  { title: 'Current cost per hour', isNumeric: true, render: ({ price_per_hour }) => <Money amount={price_per_hour} /> },
   { title: 'Instance type', render: ({ instance_types }) => instance_types.join(', ') },
   { title: 'Model', render: ({ model }) => <code title={model}>{shortModel(model)}</code> },
   ...(isOfPlatform(me) ? [] : [LAST_USED]),
@@ -62,13 +62,13 @@ const columnsFor = (me: Me): readonly Column<Deployment>[] => [
 ];
 
 const NoDeployment = ({ newPath }: { newPath: string | undefined }) => (
-  <Empty title="No deployment yet">
+  <Empty title="No deployments yet">
     <p>
-      A deployment runs a model of your own on GPU instances that nobody else uses. You pay for the seconds that its instances run, and it
-      can sleep when nobody calls it.
+      A deployment runs your own model on dedicated GPU instances. You pay per second while its instances run, and it can sleep while it is
+      idle.
     </p>
     {newPath === undefined ? (
-      <p>An owner of the organization can deploy a model. It is listed here then.</p>
+      <p>An owner of the organization can deploy a model. It then appears here.</p>
     ) : (
       <ButtonLink to={newPath} look="primary">
         Deploy a model
@@ -99,7 +99,7 @@ const DeploymentList = ({ organization, state, newPath }: DeploymentListProps) =
       query={deployments}
       keyOf={({ id }) => id}
       columns={columnsFor(me)}
-      empty={state ? <Empty title={`No deployment is ${state.replaceAll('_', ' ')}`} /> : <NoDeployment newPath={newPath} />}
+      empty={state ? <Empty title={`No deployments are ${state.replaceAll('_', ' ')}`} /> : <NoDeployment newPath={newPath} />}
     />
   );
 };
@@ -115,9 +115,7 @@ export const Screen = () => {
     <Page
       title="Deployments"
       description={
-        isOfPlatform(me)
-          ? 'Models of organizations on GPU instances of their own.'
-          : 'Your own models on GPU instances that nobody else uses.'
+        isOfPlatform(me) ? 'Models that organizations run on dedicated GPU instances.' : 'Your own models on dedicated GPU instances.'
       }
       actions={
         newPath && (

@@ -53,5 +53,5 @@ export const linesOfWindows = (windows: readonly DeploymentWindow[]): string =>
     .join('\n');
 
 /** Shown beside lines that are no windows, and as their help. */
-export const WINDOWS_FAULT = 'Enter one window on each line, such as mon-fri 08:00-18:00 Europe/Berlin 1.';
-export const WINDOWS_HINT = 'One on each line: days, times, time zone and the least copies, such as mon-fri 08:00-18:00 Europe/Berlin 1.';
+export const WINDOWS_FAULT = 'Enter one window per line, such as mon-fri 08:00-18:00 Europe/Berlin 1.';
+export const WINDOWS_HINT = 'One per line: days, times, time zone and minimum copies, such as mon-fri 08:00-18:00 Europe/Berlin 1.';

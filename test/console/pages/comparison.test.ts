@@ -30,11 +30,11 @@ describe('the measures of a comparison', () => {
         exact_matches: { same: 1, different: 2 },
       }),
     );
-    expect(measures).toContainEqual({ measure: 'Answered', old: '100 %', next: '75 %', of: 4 });
-    expect(measures).toContainEqual({ measure: 'Whole answer, 50 of 100', old: '100 ms', next: '120 ms', of: 3 });
-    expect(measures).toContainEqual({ measure: 'Whole answer, 95 of 100', old: '200 ms', next: '–', of: 3 });
-    expect(measures).toContainEqual({ measure: 'Valid JSON', old: '100 %', next: '50 %', of: 2 });
-    expect(measures).toContainEqual({ measure: 'Same answer at temperature 0', old: '–', next: '33.3 %', of: 3 });
-    expect(measures.map(({ measure }) => measure)).not.toContain('Valid calls of tools');
+    expect(measures).toContainEqual({ measure: 'Successful responses', old: '100%', next: '75%', of: 4 });
+    expect(measures).toContainEqual({ measure: 'Full response (p50)', old: '100 ms', next: '120 ms', of: 3 });
+    expect(measures).toContainEqual({ measure: 'Full response (p95)', old: '200 ms', next: '–', of: 3 });
+    expect(measures).toContainEqual({ measure: 'Valid JSON', old: '100%', next: '50%', of: 2 });
+    expect(measures).toContainEqual({ measure: 'Same response at temperature 0', old: '–', next: '33.3%', of: 3 });
+    expect(measures.map(({ measure }) => measure)).not.toContain('Valid tool calls');
   });
 });

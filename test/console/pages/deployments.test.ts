@@ -309,16 +309,16 @@ describe('a benchmark', () => {
   test('is summed up by the most requests at once that met the goals, and by its drift', () => {
     const points = [{ concurrency_per_copy: 4 }, { concurrency_per_copy: 8 }];
     expect([kneeOf({ result: 8, points }), kneeOf({ result: null, points })]).toEqual([points[1], undefined]);
-    expect([driftText(-22), driftText(30), driftText(0)]).toEqual(['22 % slower', '30 % faster', 'as fast']);
+    expect([driftText(-22), driftText(30), driftText(0)]).toEqual(['22% slower', '30% faster', 'same speed']);
   });
 
   test('is not sent with a fault, which its field shows', () => {
     expect(benchmarkFaults({ ...typed, budget: 'a lot' })).toEqual({ budget: 'Enter dollars, such as 2.50.' });
     expect(benchmarkFaults({ ...typed, firstTokenMs: '0', betweenTokensMs: '1.5' })).toEqual({
-      firstTokenMs: 'Enter a whole number, at least 1.',
-      betweenTokensMs: 'Enter a whole number, at least 1.',
+      firstTokenMs: 'Enter a whole number of at least 1.',
+      betweenTokensMs: 'Enter a whole number of at least 1.',
     });
-    expect(benchmarkFaults({ ...typed, promptTokens: '100' })).toEqual({ completionTokens: 'Enter both lengths, or none.' });
+    expect(benchmarkFaults({ ...typed, promptTokens: '100' })).toEqual({ completionTokens: 'Enter both lengths or neither.' });
     expect(canStart({ ...typed, completionTokens: '100' })).toBe(false);
   });
 });
