@@ -18,7 +18,7 @@ const titleOf = ({ model, deployment, organization }: EconomicsRow): string =>
   deployment === null ? `${NO_DEPLOYMENT} (${organization})` : (model ?? deployment);
 const keyOf = ({ from, organization, deployment }: EconomicsRow): string => `${from} ${organization} ${deployment}`;
 
-const Known = ({ amount }: { amount: string | null }) => (amount === null ? 'not known' : <Money amount={amount} />);
+const Known = ({ amount }: { amount: string | null }) => (amount === null ? 'unknown' : <Money amount={amount} />);
 
 const money = (title: string, amountOf: (row: EconomicsRow) => string | null): Column<EconomicsRow> => ({
   title,
@@ -48,7 +48,7 @@ const columnsOf = ({ isPlatform, hasListPrice }: ResultsProps): Column<Economics
   text('Per million tokens', ({ cost_per_million }) => cost_per_million.tokens),
   text('Prompt', ({ cost_per_million }) => cost_per_million.prompt),
   text('Completion', ({ cost_per_million }) => cost_per_million.completion),
-  text('Tokens a second', ({ tokens_per_second }) => tokens_per_second),
+  text('Tokens per second', ({ tokens_per_second }) => tokens_per_second),
   ...(isPlatform ? [text('Break-even', ({ break_even_tokens_per_second }) => break_even_tokens_per_second.at_sold_price)] : []),
   ...(hasListPrice
     ? [
@@ -63,10 +63,10 @@ const Missing = ({ rows }: { rows: readonly EconomicsRow[] }) => {
   return (
     <>
       {missing.has('no_cost_price') && (
-        <Notice tone="warn">Some costs are not known: state what an hour of each instance type costs you, under Instance types.</Notice>
+        <Notice tone="warn">Some costs are unknown. Add your own cost per hour of each instance type under Instance types.</Notice>
       )}
       {missing.has('not_metered') && (
-        <Notice>Requests without a deployment have revenue, but nobody meters the instances that served them.</Notice>
+        <Notice>Requests without a deployment have revenue but no known cost, because their instances are not metered.</Notice>
       )}
     </>
   );

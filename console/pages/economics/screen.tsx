@@ -26,21 +26,21 @@ export const Screen = () => {
       title="Economics"
       description={
         isPlatform
-          ? 'What deployments cost you, what they earned, and how busy they were, by whole UTC days.'
-          : 'What your deployments cost, how busy they were, and what a million tokens cost, by whole UTC days.'
+          ? 'The cost, revenue and utilization of deployments, in whole UTC days.'
+          : 'The cost and utilization of your deployments, and their cost per million tokens, in whole UTC days.'
       }
     >
       <Filters>
         <OrganizationField value={values.organization} onChange={(organization) => change({ organization })} />
         <RangeFields names={ECONOMICS_RANGES} name={range} from={values.from} to={values.to} onChange={change} isByDay />
         <FilterField
-          label="List price, million prompt tokens"
+          label="List price per 1M prompt tokens"
           value={values.prompt}
           onChange={(prompt) => change({ prompt })}
           placeholder="0.22"
         />
         <FilterField
-          label="List price, million completion tokens"
+          label="List price per 1M completion tokens"
           value={values.completion}
           onChange={(completion) => change({ completion })}
           placeholder="0.22"
@@ -50,8 +50,8 @@ export const Screen = () => {
         {(pages) => {
           const rows = pages.flatMap(({ data }) => data);
           return rows.length === 0 && !query.hasNextPage ? (
-            <Empty title="No deployment ran in this time">
-              <p>Each deployment is counted here once its instances have run. Choose a longer time.</p>
+            <Empty title="No deployments ran in this period">
+              <p>A deployment appears here once its instances have run. Choose a longer period.</p>
             </Empty>
           ) : (
             <>

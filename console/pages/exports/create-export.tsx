@@ -10,9 +10,9 @@ import { ShortFields } from '../../design/layout/layout.tsx';
 import { type ExportDraft, type ExportFormat, newExportOf } from './export-draft.ts';
 
 const FORMATS: readonly Choice<ExportFormat>[] = [
-  ['csv', 'CSV: a line for each record'],
-  ['jsonl', 'JSON Lines: a line for each record'],
-  ['focus', 'FOCUS 1.4: costs by day, with the lines of invoices'],
+  ['csv', 'CSV: one row per record'],
+  ['jsonl', 'JSON Lines: one line per record'],
+  ['focus', 'FOCUS 1.4: daily costs with invoice lines'],
 ];
 
 const DAY_S = 86_400;
@@ -55,19 +55,19 @@ export const CreateExport = ({ organization, onClose }: CreateExportProps) => {
             type="date"
             value={draft.lastDay}
             onChange={(lastDay) => change({ lastDay })}
-            fault={body ? undefined : 'Choose a day from the first one on, at most 400 days.'}
+            fault={body ? undefined : 'Choose a day on or after the first day, for at most 400 days in total.'}
           />
         </ShortFields>
         <TextField
           label="API keys"
-          hint="Ids with commas between them. Empty: all."
+          hint="Ids separated by commas. Leave empty for all API keys."
           value={draft.keys}
           onChange={(keys) => change({ keys })}
           isCode
         />
         <TextField
           label="Models"
-          hint="Names with commas between them. Empty: all."
+          hint="Names separated by commas. Leave empty for all models."
           value={draft.models}
           onChange={(models) => change({ models })}
         />

@@ -26,7 +26,7 @@ const fileOf = async (id: string): Promise<{ url: string | null }> => {
 
 const State = ({ one }: { one: Export }) => (
   <>
-    <Chip state={one.state} tone={isRunning(one) ? 'accent' : undefined} /> {isRunning(one) && `${Math.floor(one.progress * PERCENT)} %`}
+    <Chip state={one.state} tone={isRunning(one) ? 'accent' : undefined} /> {isRunning(one) && `${Math.floor(one.progress * PERCENT)}%`}
     {one.error}
   </>
 );
@@ -35,12 +35,12 @@ const COLUMNS: readonly Column<Export>[] = [
   { title: 'Days (UTC)', isWhole: true, render: daysOf },
   { title: 'Format', isWhole: true, render: ({ format }) => FORMAT_NAMES[format] },
   {
-    title: 'Only',
+    title: 'Filters',
     render: ({ api_key_ids, models }) => [...(models ?? []), ...(api_key_ids ?? [])].join(', ') || 'all',
   },
   { title: 'State', render: (one) => <State one={one} /> },
   { title: 'Records', isNumeric: true, render: ({ rows }) => <Count value={rows} /> },
-  { title: 'Bytes', isNumeric: true, render: ({ bytes }) => <Count value={bytes} /> },
+  { title: 'Size (bytes)', isNumeric: true, render: ({ bytes }) => <Count value={bytes} /> },
   { title: 'Created', isWhole: true, render: ({ created_at }) => <Time seconds={created_at} /> },
   { title: 'Id', render: ({ id }) => <CopyText text={id} /> },
   {
@@ -63,7 +63,7 @@ export const ExportFiles = ({ organization }: { organization: string | undefined
       keyOf={({ id }) => id}
       columns={COLUMNS}
       empty={
-        <Empty title="No export yet">
+        <Empty title="No exports yet">
           <p>An export writes the usage records of up to 400 days to a file, for a spreadsheet or a FinOps tool.</p>
         </Empty>
       }

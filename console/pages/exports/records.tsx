@@ -53,7 +53,7 @@ const columnsFor = (organization: string): readonly Column<Event>[] => [
   { title: 'Request or deployment', isWhole: true, render: (event) => <Subject event={event} organization={organization} /> },
   { title: 'Model', render: ({ model }) => model ?? 'Unknown model' },
   { title: 'API key', render: (event) => event.object === 'usage_event' && <IdLink id={event.api_key_id} /> },
-  { title: 'Used', isWhole: true, render: (event) => <Used event={event} /> },
+  { title: 'Usage', isWhole: true, render: (event) => <Used event={event} /> },
   {
     title: 'Cost',
     isNumeric: true,
@@ -100,8 +100,8 @@ const RecordList = ({ values, times }: { values: ExportValues; times: { startS: 
       keyOf={({ id }) => id}
       columns={columnsFor(values.organization)}
       empty={
-        <Empty title="No usage record in this time">
-          <p>Each request that is billed has one, and each interval of a deployment. Those of the last 20 minutes can still appear.</p>
+        <Empty title="No usage records in this period">
+          <p>Each billed request and each billed interval of a deployment has a record. Records can take up to 20 minutes to appear.</p>
         </Empty>
       }
     />
@@ -115,7 +115,7 @@ export const Records = ({ values, change }: RecordsProps) => {
   return (
     <>
       <RecordFilters values={values} change={change} />
-      {times ? <RecordList values={values} times={times} /> : <Empty title="Choose the first and the last day" />}
+      {times ? <RecordList values={values} times={times} /> : <Empty title="Choose a first and a last day" />}
     </>
   );
 };

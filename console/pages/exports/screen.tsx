@@ -29,7 +29,7 @@ export const Screen = () => {
   return (
     <Page
       title="Exports"
-      description="The usage records from which invoices are made: look into them, or write them to a file."
+      description="The usage records behind your invoices. View them here, or export them to a file."
       actions={
         can(me, 'billing:write') &&
         !needsChoice && (
@@ -45,7 +45,7 @@ export const Screen = () => {
       </Filters>
       {needsChoice ? (
         <Empty title="Choose an organization">
-          <p>You work for the platform. Usage records belong to organizations.</p>
+          <p>Usage records belong to organizations.</p>
         </Empty>
       ) : view === 'records' ? (
         <Records values={values} change={change} />

@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Exchange>[] = [
   { title: 'Outcome', render: ({ outcome }) => <Chip state={outcome} tone={outcome === 'accepted' ? 'good' : 'bad'} /> },
   { title: 'Result', render: (exchange) => <Explanation {...exchange} /> },
   { title: 'Subject', render: ({ subject, is_verified }) => (is_verified ? <code>{subject}</code> : 'not verified') },
-  { title: 'Address', render: ({ ip_address }) => ip_address },
+  { title: 'IP address', render: ({ ip_address }) => ip_address },
   { title: 'Request', render: ({ request_id }) => <CopyText text={request_id} /> },
 ];
 
@@ -44,16 +44,16 @@ export const Exchanges = ({ account, rule }: { account: string; rule: string }) 
       title="Token exchanges"
       actions={
         <Button onClick={() => void events.refetch()} disabled={events.isFetching}>
-          Check now
+          Refresh
         </Button>
       }
     >
       <Loaded query={events}>
         {({ data }) => {
           const own = data.filter(({ federation_rule }) => federation_rule === rule);
-          if (own.length === 0) return <p>No job has sent a token for this rule yet. If one is refused, the reason appears here.</p>;
+          if (own.length === 0) return <p>No job has sent a token for this rule yet. If a token is refused, the reason appears here.</p>;
           return (
-            <Table label="Newest token exchanges" rows={own} keyOf={({ request_id, at }) => `${request_id}-${at}`} columns={COLUMNS} />
+            <Table label="Latest token exchanges" rows={own} keyOf={({ request_id, at }) => `${request_id}-${at}`} columns={COLUMNS} />
           );
         }}
       </Loaded>

@@ -71,8 +71,8 @@ const SwitchRule = ({ rule, onClose }: ActionProps) => {
     >
       <p>
         {isActive
-          ? 'It accepts no tokens until you enable it again, and its live API keys are revoked. Access tokens that it has issued work for up to 15 minutes.'
-          : `Jobs of ${rule.issuer} that meet its conditions get access tokens again.`}
+          ? 'The rule accepts no tokens until you enable it again, and its active API keys are revoked. Access tokens that it has issued work for up to 15 minutes.'
+          : `Jobs from ${rule.issuer} that meet the rule’s conditions get access tokens again.`}
       </p>
     </Confirm>
   );
@@ -92,8 +92,8 @@ const DeleteRule = ({ rule, onClose }: ActionProps) => {
       }}
     >
       <p>
-        Jobs of {rule.issuer} get nothing with it any more, and its live API keys are revoked. Access tokens that it has issued work for up
-        to 15 minutes.
+        Jobs from {rule.issuer} can no longer use the rule, and its active API keys are revoked. Access tokens that it has issued work for
+        up to 15 minutes.
       </p>
     </Confirm>
   );

@@ -16,12 +16,12 @@ import { workflowsOf } from './workflow.ts';
 const keyFactsOf = ({ scope, models, limits, budgets, lifetime_seconds }: NonNullable<FederationRule['api_key']>) =>
   [
     ['API keys for', models?.join(', ') ?? (scope === 'serverless' ? 'all shared models' : 'all your deployments')],
-    ['Each key works for', <Duration key="lifetime" milliseconds={lifetime_seconds * 1_000} />],
+    ['Key lifetime', <Duration key="lifetime" milliseconds={lifetime_seconds * 1_000} />],
     [
-      'Limits of each key',
-      `${formatCount(limits.requests_per_minute)} requests and ${formatCount(limits.tokens_per_minute)} tokens a minute, ${limits.concurrency} requests at the same time`,
+      'Limits per key',
+      `${formatCount(limits.requests_per_minute)} requests and ${formatCount(limits.tokens_per_minute)} tokens per minute, ${limits.concurrency} concurrent requests`,
     ],
-    ['Budget of each key', budgets.total === null ? 'no limit' : <Money key="budget" amount={budgets.total} />],
+    ['Budget per key', budgets.total === null ? 'no limit' : <Money key="budget" amount={budgets.total} />],
   ] as const;
 
 const factsOf = (rule: FederationRule) =>
@@ -38,7 +38,7 @@ const factsOf = (rule: FederationRule) =>
     ['Audience', <code key="audience">{rule.audience}</code>],
     ['Subject', rule.subject === null ? 'not checked' : <code key="subject">{rule.subject}</code>],
     ...Object.entries(rule.claims).map(([name, value]) => [`Claim ${name}`, <code key={name}>{value}</code>] as const),
-    ['Gives', rule.api_key ? 'access tokens of the service account, or API keys' : 'access tokens of the service account'],
+    ['Issues', rule.api_key ? 'access tokens of the service account, or API keys' : 'access tokens of the service account'],
     ...(rule.api_key ? keyFactsOf(rule.api_key) : []),
     ['Created', <Time key="created" seconds={rule.created_at} />],
   ] as const;
@@ -47,11 +47,11 @@ const Workflow = ({ rule }: { rule: FederationRule }) => {
   const configuration = useRead('GET /v1/console/configuration', {});
   return (
     <Section title="Use it in a job" isCard>
-      <p>The ids are not secret. Each token of the issuer is accepted once.</p>
+      <p>The ids are not secret. Each token from the issuer is accepted only once.</p>
       <Loaded query={configuration}>
         {({ base_url, on_demand_base_url }) => (
           <Code
-            label="A job with this rule"
+            label="Example job with this rule"
             variants={workflowsOf({
               controlUrl,
               rule,
@@ -95,7 +95,7 @@ export const Screen = () => {
   if (account !== '') return <Rule account={account} id={id} />;
   return (
     <Page title="Federation rule">
-      <Empty title="The address doesn’t name the service account">
+      <Empty title="The link doesn’t name the service account">
         <p>
           Rules belong to service accounts. <Link to="/federation-rules">Choose the service account</Link>, then the rule.
         </p>

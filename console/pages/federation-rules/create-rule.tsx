@@ -21,7 +21,7 @@ const JobFields = ({ job, onChange }: { job: GitHubJob; onChange: (changes: Part
       onChange={(repositoryId) => onChange({ repositoryId: repositoryId.trim() })}
       hint={
         <>
-          Unlike its name, nobody else can get it: <code>gh api repos/OWNER/REPOSITORY --jq .id</code>
+          Unlike its name, nobody else can take it over. To find it: <code>gh api repos/OWNER/REPOSITORY --jq .id</code>
         </>
       }
       fault={/^\d*$/.test(job.repositoryId) ? undefined : 'Enter the number that the command prints.'}
@@ -33,14 +33,14 @@ const JobFields = ({ job, onChange }: { job: GitHubJob; onChange: (changes: Part
       label="Ref"
       value={job.ref}
       onChange={(ref) => onChange({ ref: ref.trim() })}
-      hint="The branch or tag that the job runs for. Empty: any, also of pull requests."
+      hint="The branch or tag that the job runs for. Leave empty for any, including pull requests."
       isCode
     />
     <TextField
       label="Environment"
       value={job.environment}
       onChange={(environment) => onChange({ environment: environment.trim() })}
-      hint="The environment of the job. Empty: any."
+      hint="The environment of the job. Leave empty for any."
       isCode
     />
   </>
@@ -72,7 +72,7 @@ export const CreateRule = ({ account, onClose }: { account: string; onClose: () 
         }}
       >
         <Segments
-          label="Jobs of"
+          label="Jobs from"
           value={preset}
           onChange={setPreset}
           choices={[

@@ -32,13 +32,13 @@ export const RULE_LABELS = {
   subject: 'Subject',
   claims: 'Claims',
   givesKeys: 'Jobs can get an API key',
-  keyScope: 'Keys work for',
+  keyScope: 'Key scope',
   keyModels: 'Models',
   keyRequestsPerMinute: 'Requests per minute',
   keyTokensPerMinute: 'Tokens per minute',
   keyConcurrency: 'Concurrent requests',
-  keyBudget: 'Budget of each key',
-  keySeconds: 'Seconds that a key works',
+  keyBudget: 'Budget per key',
+  keySeconds: 'Key lifetime (seconds)',
 } as const satisfies Record<keyof RuleDraft, string>;
 
 /** The fields of a rule for a job of GitHub Actions. */

@@ -14,7 +14,7 @@ export const ConditionFields = ({ draft, onChange }: RuleFieldsProps) => (
       label={RULE_LABELS.subject}
       value={draft.subject}
       onChange={(subject) => onChange({ subject })}
-      hint="The sub claim, or its beginning and a *. Empty: not checked."
+      hint="The sub claim, or a prefix followed by *. Leave empty to skip the check."
       isCode
       autoComplete="off"
     />
@@ -22,7 +22,7 @@ export const ConditionFields = ({ draft, onChange }: RuleFieldsProps) => (
       label={RULE_LABELS.claims}
       value={draft.claims}
       onChange={(claims) => onChange({ claims })}
-      hint="One a line, as name = value. Each must have exactly this value."
+      hint="One per line, as name = value. Each claim must match exactly."
       fault={faultsOfRule(draft).claims}
       isCode
     />
@@ -61,7 +61,7 @@ export const KeySettingFields = ({ draft, onChange }: RuleFieldsProps) => (
   <Stack>
     <CheckField
       label={RULE_LABELS.givesKeys}
-      hint="For jobs that call models. Each key ends by itself; limits and the budget are of each key, not of all together."
+      hint="For jobs that call models. Keys expire automatically. Limits and the budget apply to each key separately."
       checked={draft.givesKeys}
       onChange={(givesKeys) => onChange({ givesKeys })}
     />
@@ -81,7 +81,7 @@ export const KeySettingFields = ({ draft, onChange }: RuleFieldsProps) => (
           value={draft.keyModels}
           onChange={(keyModels) => onChange({ keyModels })}
           placeholder="all models"
-          hint="With commas between them."
+          hint="Separated by commas."
           isCode
         />
         <KeyLimitFields draft={draft} onChange={onChange} />
@@ -97,7 +97,7 @@ export const FurtherFields = ({ draft, onChange }: RuleFieldsProps) => (
       label={RULE_LABELS.audience}
       value={draft.audience}
       onChange={(audience) => onChange({ audience })}
-      hint="The aud claim. With the address of this control plane, the job’s tokens are of no use elsewhere."
+      hint="The aud claim. With the address of this control plane, the job’s tokens can’t be used elsewhere."
       isCode
       autoComplete="off"
     />

@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<FederationRule>[] = [
   },
   { title: 'State', render: ({ status }) => <Chip state={status} /> },
   { title: 'Conditions', render: (rule) => <code>{conditionsOf(rule)}</code> },
-  { title: 'Gives', render: ({ api_key }) => (api_key ? 'access tokens, API keys' : 'access tokens') },
+  { title: 'Issues', render: ({ api_key }) => (api_key ? 'access tokens, API keys' : 'access tokens') },
   { title: 'Created', isWhole: true, render: ({ created_at }) => <Time seconds={created_at} /> },
 ];
 
@@ -43,8 +43,8 @@ const Rules = ({ account }: { account: string }) => {
     <Loaded query={rules}>
       {({ data }) =>
         data.length === 0 ? (
-          <Empty title="No federation rule yet">
-            <p>Create one for a repository, and its jobs get access tokens of this service account without a stored secret.</p>
+          <Empty title="No federation rules yet">
+            <p>Create a rule for a repository so that its jobs get access tokens of this service account without a stored secret.</p>
           </Empty>
         ) : (
           <Table label="Federation rules" rows={data} keyOf={({ id }) => id} columns={COLUMNS} />
@@ -81,7 +81,7 @@ export const Screen = () => {
   return (
     <Page
       title="Federation rules"
-      description="Jobs get access tokens of a service account with the tokens that their own service signs. No secret is stored anywhere."
+      description="Jobs exchange the tokens their CI service signs for access tokens of a service account, so no secret is stored anywhere."
       actions={
         can(me, 'service_accounts:write') &&
         account !== '' && (
@@ -97,7 +97,7 @@ export const Screen = () => {
       </Filters>
       {account === '' ? (
         <Empty title="Choose a service account">
-          <p>Each rule belongs to a service account, whose permissions its jobs get.</p>
+          <p>Each rule belongs to a service account and gives jobs the account's permissions.</p>
           <ButtonLink to="/service-accounts">Show service accounts</ButtonLink>
         </Empty>
       ) : (

@@ -16,10 +16,10 @@ type Domain = IdentityProvider['domains'][number];
 const columnsFor = (onCheck: ((domain: string) => void) | undefined, checked: string | undefined): readonly Column<Domain>[] => [
   { title: 'Domain', render: ({ domain }) => domain },
   { title: 'State', render: ({ status }) => <Chip state={status} /> },
-  { title: 'Name of the TXT record', render: ({ record }) => <CopyText text={record.name} /> },
-  { title: 'Value', render: ({ record }) => <CopyText text={record.value} /> },
+  { title: 'TXT record name', render: ({ record }) => <CopyText text={record.name} /> },
+  { title: 'TXT record value', render: ({ record }) => <CopyText text={record.value} /> },
   {
-    title: 'Proof',
+    title: 'Verified',
     render: ({ domain, status, verified_at }) =>
       status === 'verified' ? (
         <Time seconds={verified_at} />
@@ -55,17 +55,17 @@ export const Domains = (part: PartProps) => {
   return (
     <Section title="Domains">
       {domains.length === 0 ? (
-        <p>No domain yet, so nobody can sign in. Edit the identity provider to add those of your users’ addresses.</p>
+        <p>No domains yet, so nobody can sign in. Edit the identity provider to add the domains of your users’ e-mail addresses.</p>
       ) : (
         <Table
-          label="Domains and their proofs"
+          label="Domains and their TXT records"
           rows={domains}
           keyOf={({ domain }) => domain}
           columns={columnsFor(can(me, 'identity_providers:write') ? (domain) => void check(domain) : undefined, checked)}
         />
       )}
       {domains.some(({ status }) => status === 'pending') && (
-        <p>Set the TXT record in the DNS of the domain, then check it. Users of a domain can sign in when it is verified.</p>
+        <p>Add the TXT record to the domain's DNS, then choose Check now. Users of a domain can sign in once it is verified.</p>
       )}
       {failure && <Failure failure={failure} />}
     </Section>

@@ -15,12 +15,12 @@ type Login = ReplyBody<'GET /v1/identity-providers/{id}/events'>['data'][number]
 const COLUMNS: readonly Column<Login>[] = [
   { title: 'Time', isWhole: true, render: ({ at }) => <Time seconds={at} /> },
   { title: 'Outcome', render: ({ outcome }) => <Chip state={outcome} tone={outcome === 'refused' ? 'bad' : 'good'} /> },
-  { title: 'Address', render: ({ email, is_verified }) => (is_verified ? (email ?? '–') : 'not verified') },
+  { title: 'E-mail', render: ({ email, is_verified }) => (is_verified ? (email ?? '–') : 'not verified') },
   {
     title: 'Result',
     render: ({ reason, role }) =>
       reason === null ? (
-        (role ?? 'keeps their role')
+        (role ?? 'role unchanged')
       ) : (
         <>
           <code>{reason}</code> {adviceFor(reason)}
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Login>[] = [
       ),
   },
   { title: 'Claims', render: ({ claims }) => Object.keys(claims).length > 0 && <code>{JSON.stringify(claims)}</code> },
-  { title: 'From', render: ({ ip_address }) => ip_address },
+  { title: 'IP address', render: ({ ip_address }) => ip_address },
   { title: 'Request', render: ({ request_id }) => <CopyText text={request_id} /> },
 ];
 
@@ -40,7 +40,7 @@ export const Logins = (part: PartProps) => {
       title="Logins"
       actions={
         <Button onClick={() => void events.refetch()} disabled={events.isFetching}>
-          Read again
+          Refresh
         </Button>
       }
     >
@@ -49,7 +49,7 @@ export const Logins = (part: PartProps) => {
           data.length === 0 ? (
             <p>Nobody has signed in with the provider yet. If a login is refused, the reason appears here.</p>
           ) : (
-            <Table label="Newest logins" rows={data} keyOf={({ request_id, at }) => `${request_id}-${at}`} columns={COLUMNS} />
+            <Table label="Latest logins" rows={data} keyOf={({ request_id, at }) => `${request_id}-${at}`} columns={COLUMNS} />
           )
         }
       </Loaded>

@@ -22,14 +22,15 @@ type DialogProps = PartProps & { onClose: () => void };
 const LockedOut = ({ emails, isCut }: { emails: readonly string[]; isCut: boolean }) =>
   emails.length === 0 ? (
     <p>
-      Everyone else signs in with the provider: all their addresses are in verified domains
-      {isCut && `, as far as the first ${MAX_USERS} users show`}.
+      Everyone else can sign in with the provider: their e-mail addresses are in verified domains{' '}
+      {isCut && ` (only the first ${MAX_USERS} users were checked)`}.
     </p>
   ) : (
     <Notice tone="warn">
       <p>
         {isCut && 'At least '}
-        {emails.length} {emails.length === 1 ? 'user' : 'users'} can’t sign in then, because their addresses are in no verified domain:
+        {emails.length} {emails.length === 1 ? 'user' : 'users'} will not be able to sign in, because their e-mail addresses are not in a
+        verified domain:
       </p>
       <Items>
         {emails.slice(0, MAX_NAMED).map((email) => (
@@ -62,8 +63,8 @@ const RefusePasswords = ({ provider, organization, onClose }: DialogProps) => {
           return (
             <Form submitLabel="Refuse passwords" look="danger" canSubmit={breakGlass !== undefined} onCancel={onClose} onSubmit={refuse}>
               <p>
-                Users of the organization can then sign in only with {provider.name}. Their passwords are refused, and no codes to reset
-                them are e-mailed. Sessions that have begun stay until they end.
+                Users of the organization will be able to sign in only with {provider.name}. Passwords are refused, and no reset codes are
+                e-mailed. Current sessions stay valid until they expire.
               </p>
               <SelectField
                 label="Break-glass owner"
@@ -73,7 +74,7 @@ const RefusePasswords = ({ provider, organization, onClose }: DialogProps) => {
                   ...(breakGlass ? [] : [[chosen, 'Choose an owner'] as const]),
                   ...owners.map(({ id, email }) => [id, email] as const),
                 ]}
-                hint="The way in if the provider is down: this owner keeps a password, which works only with their second factor. They can’t be disabled, deleted or given another role until you name another one."
+                hint="If the provider is down, this owner can still sign in with a password and their second factor. They can’t be disabled, deleted or given another role until you choose another break-glass owner."
               />
               <LockedOut emails={emails} isCut={has_more} />
             </Form>
@@ -95,7 +96,7 @@ const AllowPasswords = ({ provider, organization, onClose }: DialogProps) => (
       await readProviders();
     }}
   >
-    <p>Users can sign in with a password again as well. Those who never had one set it with “Forgot your password?”.</p>
+    <p>Users can also sign in with a password again. Users who never had one can set it with “Forgot your password?”.</p>
   </Confirm>
 );
 
@@ -117,9 +118,9 @@ export const Passwords = (part: PartProps) => {
     >
       {enforced ? (
         <p>
-          {status === 'active' ? 'Passwords are refused.' : 'Passwords are refused when the identity provider is enabled.'}{' '}
+          {status === 'active' ? 'Passwords are refused.' : 'Passwords will be refused once the identity provider is enabled.'}{' '}
           {break_glass !== null && (
-            <>Only {break_glass === me.id ? 'you' : <IdLink id={break_glass} />} can use one, with the second factor.</>
+            <>Only {break_glass === me.id ? 'you' : <IdLink id={break_glass} />} can use one, with a second factor.</>
           )}
         </p>
       ) : (

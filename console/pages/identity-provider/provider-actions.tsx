@@ -71,9 +71,9 @@ const SwitchProvider = ({ onClose, ...part }: ActionProps) => {
     >
       <p>
         {isActive
-          ? 'Nobody can sign in with it, and its SCIM tokens open nothing.'
+          ? 'Nobody can sign in with it, and its SCIM tokens stop working.'
           : 'Users of its verified domains can sign in with it again.'}{' '}
-        {enforced && (isActive ? 'Passwords are allowed again at once.' : 'Passwords are refused again at once.')}
+        {enforced && (isActive ? 'Passwords are allowed again immediately.' : 'Passwords are refused again immediately.')}
       </p>
     </Confirm>
   );
@@ -95,8 +95,8 @@ const DeleteProvider = ({ onClose, ...part }: ActionProps) => {
       }}
     >
       <p>
-        Its users stay, and sign in with passwords again; those who never had one set it with “Forgot your password?”. Its domains are free,
-        and its SCIM tokens and its list of logins are deleted. This can’t be undone.
+        Its users stay and sign in with passwords again. Users who never had one can set it with “Forgot your password?”. Its domains become
+        available, and its SCIM tokens and list of logins are deleted. This can’t be undone.
       </p>
     </Confirm>
   );

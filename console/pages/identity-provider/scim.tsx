@@ -24,14 +24,14 @@ const SCIM_URL = `${controlUrl}/scim/v2`;
 const columnsFor = (onDelete: ((token: ScimToken) => void) | undefined): readonly Column<ScimToken>[] => [
   { title: 'Token', isWhole: true, render: ({ hint }) => <code>{hint}</code> },
   { title: 'Last used', isWhole: true, render: ({ last_used_at }) => <Time seconds={last_used_at} /> },
-  { title: 'From', render: ({ last_ip_address }) => last_ip_address ?? '–' },
+  { title: 'IP address', render: ({ last_ip_address }) => last_ip_address ?? '–' },
   { title: 'Created', isWhole: true, render: ({ created_at }) => <Time seconds={created_at} /> },
   ...(onDelete ? [{ title: 'Actions', render: (token: ScimToken) => <Button onClick={() => onDelete(token)}>Delete token</Button> }] : []),
 ];
 
 const DeleteToken = ({ token: { id, last_used_at }, onClose, ...part }: PartProps & { token: ScimToken; onClose: () => void }) => (
   <Confirm
-    title="Delete the SCIM token"
+    title="Delete SCIM token"
     action="Delete SCIM token"
     onClose={onClose}
     onConfirm={async () => {
@@ -41,8 +41,8 @@ const DeleteToken = ({ token: { id, last_used_at }, onClose, ...part }: PartProp
     }}
   >
     <p>
-      The provider can’t change users with it any more: who leaves your company keeps their access unless another token does it. It was last
-      used <Time seconds={last_used_at} />.
+      The provider can no longer change users with this token. Unless it has another token, people who leave your company keep their access.
+      The token was last used <Time seconds={last_used_at} />.
     </p>
   </Confirm>
 );
@@ -83,7 +83,7 @@ export const Scim = (part: PartProps) => {
       <Loaded query={tokens}>
         {({ data }) =>
           data.length === 0 ? (
-            <p>Off. With a token, the provider creates users, and deactivates those who leave within a minute.</p>
+            <p>SCIM is off. With a token, the provider creates users, and deactivates people who leave within a minute.</p>
           ) : (
             <Table label="SCIM tokens" rows={data} keyOf={({ id }) => id} columns={columnsFor(mayWrite ? setDeleted : undefined)} />
           )
@@ -91,7 +91,7 @@ export const Scim = (part: PartProps) => {
       </Loaded>
       {created && (
         <SecretDialog title="SCIM token" secret={created.token} onClose={() => setCreated(undefined)}>
-          <p>Enter it at your provider, with this address. It has no end; to replace it, create a second one first.</p>
+          <p>Enter it at your provider, with this address. The token doesn't expire. To replace it, create a second one first.</p>
           <Code label="SCIM address" variants={[['Address', SCIM_URL]]} />
         </SecretDialog>
       )}

@@ -25,18 +25,18 @@ const MAPPING: readonly Column<IdentityProvider['role_mapping'][number]>[] = [
 const Roles = ({ provider: { role_claim, role_mapping, default_role } }: Pick<PartProps, 'provider'>) => (
   <Section title="Roles">
     {role_claim === null ? (
-      <p>Users keep the role that they have here. New ones get the role of everyone else.</p>
+      <p>Users keep the role they have here. New users get the default role.</p>
     ) : (
       <>
         <p>
-          The claim <code>{role_claim}</code> gives the role at each login. The first group that matches decides.
+          At each login, the claim <code>{role_claim}</code> sets the role. The first matching group applies.
         </p>
         {role_mapping.length > 0 && (
           <Table label="Roles by group" rows={role_mapping} keyOf={({ value, role }) => `${value}-${role}`} columns={MAPPING} />
         )}
       </>
     )}
-    <p>Everyone else: {default_role ?? 'only invited users can sign in, with the role that they have'}.</p>
+    <p>Default role: {default_role ?? 'none. Only invited users can sign in, with the role they have'}.</p>
   </Section>
 );
 
@@ -47,13 +47,13 @@ const Details = ({ provider }: Pick<PartProps, 'provider'>) => (
         ['Id', <CopyText key="id" text={provider.id} />],
         ['Issuer', <code key="issuer">{provider.issuer}</code>],
         ['Client id', <code key="client">{provider.client_id}</code>],
-        ['Client secret', provider.has_client_secret ? 'stored' : 'none: a public client'],
-        ['Redirect address', <CopyText key="redirect" text={provider.redirect_uri} />],
+        ['Client secret', provider.has_client_secret ? 'stored' : 'none (public client)'],
+        ['Redirect URI', <CopyText key="redirect" text={provider.redirect_uri} />],
         ['Scopes', provider.scopes.join(', ')],
         ['Required acr', provider.required_acr.length > 0 ? provider.required_acr.join(', ') : undefined],
-        ['Sessions end after', `${provider.session_hours} ${provider.session_hours === 1 ? 'hour' : 'hours'}`],
-        ['Addresses', provider.addresses_are_managed ? 'count as verified' : 'must be verified by the provider'],
-        ['Deactivation by SCIM', provider.deactivation_revokes_keys ? 'revokes API keys' : 'keeps API keys'],
+        ['Session length', `${provider.session_hours} ${provider.session_hours === 1 ? 'hour' : 'hours'}`],
+        ['E-mail addresses', provider.addresses_are_managed ? 'treated as verified' : 'must be verified by the provider'],
+        ['SCIM deactivation', provider.deactivation_revokes_keys ? 'revokes API keys' : 'keeps API keys'],
       ]}
     />
   </Section>

@@ -14,8 +14,8 @@ const POLL_MS = 5_000;
 
 const OUTCOMES = {
   signs_in: 'This user would sign in.',
-  links: 'This user would sign in, and be linked to the connection.',
-  provisions: 'A new user would be created and sign in.',
+  links: 'This user would sign in and be linked to the identity provider.',
+  provisions: 'A new user would be created and signed in.',
   refused: 'This login would be refused.',
 } as const;
 
@@ -29,7 +29,7 @@ const Result = ({ result }: { result: ReplyBody<'GET /v1/identity-providers/{id}
       <Facts
         facts={[
           ['Reason', reason === null ? undefined : <code key="reason">{reason}</code>],
-          ['Address', email ?? '–'],
+          ['E-mail', email ?? '–'],
           ['Role', role ?? '–'],
           ['Subject', <code key="subject">{subject ?? '–'}</code>],
         ]}
@@ -74,9 +74,7 @@ export const TestLogin = (part: PartProps) => {
     <Section title="Test login" actions={<Button onClick={() => void begin()}>Test login</Button>}>
       {failure && <Failure failure={failure} />}
       {test === undefined ? (
-        <p>
-          Sign in with the provider in a new tab, without changing anything. You see the claims that it sends and the role that they give.
-        </p>
+        <p>Sign in with the provider in a new tab to see the claims it sends and the role they give. Nothing is changed.</p>
       ) : (
         <WaitForResult key={test} test={test} {...part} />
       )}

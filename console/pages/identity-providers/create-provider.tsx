@@ -59,7 +59,7 @@ export const CreateProvider = ({ organization, onClose }: CreateProviderProps) =
           }}
         />
         <p>
-          First register Sluice there as a web application with the redirect address <CopyText text={controlUrl + CALLBACK_PATH} />
+          First register Sluice there as a web application with the redirect URI <CopyText text={controlUrl + CALLBACK_PATH} />
         </p>
         <TextField
           label={PROVIDER_LABELS.name}
@@ -72,7 +72,7 @@ export const CreateProvider = ({ organization, onClose }: CreateProviderProps) =
           label="Issuer"
           value={issuer}
           onChange={setIssuer}
-          hint="To the letter as its /.well-known/openid-configuration has it. It can’t be changed later."
+          hint="Exactly as in the provider’s /.well-known/openid-configuration. It can’t be changed later."
           fault={/[<>]/.test(issuer) && issuer !== PRESETS[preset].issuer ? 'Replace the parts in angle brackets.' : undefined}
           isCode
           autoComplete="off"

@@ -25,7 +25,7 @@ export const MappingFields = ({ value, onChange }: MappingFieldsProps) => {
   return (
     <Stack>
       <h3>{PROVIDER_LABELS.mapping}</h3>
-      <p>The first group that someone is in decides, so list the highest role first.</p>
+      <p>The first group that a user belongs to applies, so list the highest role first.</p>
       {entries.map((entry, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: entries have no other identity, and their order counts
         <Row key={at}>
@@ -56,7 +56,7 @@ export const MappingFields = ({ value, onChange }: MappingFieldsProps) => {
           disabled={entries.length >= MAX_ENTRIES}
           onClick={() => onChange(mappingText([...entries, { value: '', role: entries.length === 0 ? 'owner' : 'member' }]))}
         >
-          Add a group
+          Add group
         </Button>
       </Row>
     </Stack>

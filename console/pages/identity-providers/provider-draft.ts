@@ -33,13 +33,13 @@ export const PROVIDER_LABELS = {
   clientSecret: 'Client secret',
   domains: 'Domains',
   scopes: 'Scopes',
-  roleClaim: 'Claim with the groups',
+  roleClaim: 'Role claim',
   mapping: 'Roles by group',
-  defaultRole: 'Role of everyone else',
+  defaultRole: 'Default role',
   requiredAcr: 'Required acr values',
-  sessionHours: 'Hours until a session ends',
-  addressesAreManaged: 'Addresses count as verified',
-  deactivationRevokesKeys: 'Deactivation by SCIM revokes API keys',
+  sessionHours: 'Session length (hours)',
+  addressesAreManaged: 'Treat e-mail addresses as verified',
+  deactivationRevokesKeys: 'Revoke API keys on SCIM deactivation',
 } as const satisfies Record<keyof ProviderDraft, string>;
 
 export const EMPTY_PROVIDER: ProviderDraft = {
@@ -82,7 +82,7 @@ const filled = (text: string): Mapping[] =>
 
 /** Why fields can't be sent. */
 export const faultsOfProvider = ({ sessionHours, scopes }: ProviderDraft): Partial<Record<keyof ProviderDraft, string>> => ({
-  ...(!/^([1-9]|1[0-2])$/.test(sessionHours) && { sessionHours: 'Enter 1 to 12.' }),
+  ...(!/^([1-9]|1[0-2])$/.test(sessionHours) && { sessionHours: 'Enter a whole number from 1 to 12.' }),
   ...(!listIn(scopes).includes('openid') && { scopes: 'Add the scope openid.' }),
 });
 

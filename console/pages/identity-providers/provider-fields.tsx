@@ -23,7 +23,7 @@ export const ClientFields = ({ draft, onChange, hasSecret = false }: ProviderFie
       type="password"
       value={draft.clientSecret}
       onChange={(clientSecret) => onChange({ clientSecret })}
-      hint={hasSecret ? 'Empty: the stored one stays.' : 'Empty only for a public client.'}
+      hint={hasSecret ? 'Leave empty to keep the stored secret.' : 'Leave empty only for a public client.'}
       isCode
       autoComplete="off"
     />
@@ -37,7 +37,7 @@ export const UserFields = ({ draft, onChange }: ProviderFieldsProps) => (
       label={PROVIDER_LABELS.domains}
       value={draft.domains}
       onChange={(domains) => onChange({ domains })}
-      hint="Of the users’ e-mail addresses, with commas between them. You prove afterwards that they are yours."
+      hint="Domains of your users’ e-mail addresses, separated by commas. You verify them afterwards."
       placeholder="example.com"
       isCode
       autoComplete="off"
@@ -46,7 +46,7 @@ export const UserFields = ({ draft, onChange }: ProviderFieldsProps) => (
       label={PROVIDER_LABELS.roleClaim}
       value={draft.roleClaim}
       onChange={(roleClaim) => onChange({ roleClaim })}
-      hint="Empty: roles are changed here, in the list of users."
+      hint="The claim that lists a user’s groups. Leave empty to manage roles here, under Users."
       isCode
       autoComplete="off"
     />
@@ -55,7 +55,7 @@ export const UserFields = ({ draft, onChange }: ProviderFieldsProps) => (
       label={PROVIDER_LABELS.defaultRole}
       value={draft.defaultRole}
       onChange={(defaultRole) => onChange({ defaultRole })}
-      choices={[['', 'none: only invited users can sign in'], ...GIVEN_ROLES]}
+      choices={[['', 'None: only invited users can sign in'], ...GIVEN_ROLES]}
     />
   </>
 );
@@ -82,7 +82,7 @@ export const FurtherProviderFields = ({ draft, onChange }: ProviderFieldsProps) 
         label={PROVIDER_LABELS.requiredAcr}
         value={draft.requiredAcr}
         onChange={(requiredAcr) => onChange({ requiredAcr })}
-        hint="Empty: any. Otherwise the ID token must have one of these, for example of a second factor."
+        hint="Leave empty for any. Otherwise the ID token must have one of these values, for example to require a second factor."
         isCode
       />
       <CheckField

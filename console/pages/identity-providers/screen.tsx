@@ -47,10 +47,10 @@ const Providers = ({ organization }: { organization: string | undefined }) => {
     <Loaded query={providers}>
       {({ data }) =>
         data.length === 0 ? (
-          <Empty title="No identity provider yet">
+          <Empty title="No identity providers yet">
             <p>
-              Connect Okta, Microsoft Entra ID, Google Workspace, Keycloak or another OpenID provider, and your users sign in with it. Their
-              groups can give them their roles.
+              Connect Okta, Microsoft Entra ID, Google Workspace, Keycloak or another OpenID provider so that your users can sign in with
+              it. Their groups can set their roles.
             </p>
           </Empty>
         ) : (
@@ -68,7 +68,7 @@ export const Screen = () => {
   return (
     <Page
       title="Identity providers"
-      description="Single sign-on: users of your organization sign in with its own provider."
+      description="Single sign-on: your organization's users sign in with its own provider."
       actions={
         can(me, 'identity_providers:write') &&
         !needsChoice && (
@@ -85,7 +85,7 @@ export const Screen = () => {
       )}
       {needsChoice ? (
         <Empty title="Choose an organization">
-          <p>You work for the platform. Its organizations each have their own identity providers.</p>
+          <p>Each organization has its own identity providers.</p>
         </Empty>
       ) : (
         <Providers organization={chosen || undefined} />

@@ -28,7 +28,9 @@ export const AddInstanceType = ({ onClose }: { onClose: () => void }) => {
     [id, accelerator].every((text) => text.trim() !== '') && [accelerators, acceleratorMemory, memory].every((text) => Number(text) > 0);
   return (
     <Dialog title="Register instance type" onClose={onClose}>
-      <p>Deployments can use it once it has a price. These facts can’t be changed later: take them from AWS’s page of the type.</p>
+      <p>
+        Deployments can use it once it has a price. Take these values from the AWS page of the instance type: they can’t be changed later.
+      </p>
       <Form
         submitLabel="Register instance type"
         canSubmit={isFull}
@@ -88,7 +90,7 @@ const AddVersion = ({ type: { id, version }, kind, current = '', children, onClo
       >
         <ShortFields>
           <TextField
-            label="Dollars an hour"
+            label="USD per hour"
             value={perHour}
             onChange={setPerHour}
             fault={perHour === '' || isDollars(perHour) ? undefined : 'Enter dollars, such as 1.41, with at most nine decimals.'}
@@ -105,16 +107,16 @@ const AddVersion = ({ type: { id, version }, kind, current = '', children, onClo
 /** Adds a price version to an instance type. */
 export const AddInstancePrice = (props: TypeDialogProps) => (
   <AddVersion {...props} kind="price" current={props.type.price?.per_hour}>
-    A price version can’t be changed or removed. GPU time is charged at the price of its second, to every organization whose deployments run
-    on this type.
+    A price version can’t be changed or removed. Each second of GPU time is charged at the price in effect, to every organization whose
+    deployments run on this type.
   </AddVersion>
 );
 
 /** Adds a version of what an instance costs the platform. */
 export const AddInstanceCost = (props: TypeDialogProps) => (
   <AddVersion {...props} kind="cost" current={props.type.costs?.[0]?.per_hour}>
-    What an hour of this type costs you. Nothing is charged by it, and only the platform sees it, under Economics. It can begin in the past,
-    and can’t be changed or removed.
+    Your own cost per hour of this type. It is not charged to anyone, and only the platform sees it, under Economics. It can start in the
+    past, and can’t be changed or removed.
   </AddVersion>
 );
 
@@ -138,7 +140,7 @@ export const ChangeTypeStatus = ({ type: { id, status, version }, onClose }: Typ
     >
       <p>
         {retires
-          ? 'No new deployment or generation can use it. Deployments that do go on, at its price.'
+          ? 'New deployments and generations can’t use it. Deployments that use it now keep running at its price.'
           : 'New deployments and generations can use it, if it has a price.'}
       </p>
     </Confirm>

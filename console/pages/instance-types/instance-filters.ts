@@ -3,8 +3,8 @@ import { type InstanceType, isUsable } from '../deployments/hour-cost.ts';
 /** The kinds of instance types that the screen can show. */
 export const KINDS = [
   ['', 'All'],
-  ['usable', 'Deployments can use'],
-  ['unpriced', 'Without a price'],
+  ['usable', 'Available'],
+  ['unpriced', 'No price'],
   ['retired', 'Retired'],
 ] as const;
 

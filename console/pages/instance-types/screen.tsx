@@ -47,14 +47,14 @@ const COLUMNS: readonly Column<InstanceType>[] = [
   { title: 'Instance type', isWhole: true, render: ({ id }) => <code>{id}</code> },
   { title: 'State', isWhole: true, render: stateOf },
   { title: 'Accelerators', isWhole: true, render: ({ accelerators, accelerator }) => `${accelerators} × ${accelerator}` },
-  { title: 'Memory of each', isNumeric: true, render: ({ accelerator_memory_gib: gib }) => `${gib} GiB` },
+  { title: 'Memory per accelerator', isNumeric: true, render: ({ accelerator_memory_gib: gib }) => `${gib} GiB` },
   { title: 'Instance memory', isNumeric: true, render: ({ memory_gib }) => `${memory_gib} GiB` },
-  { title: 'Price an hour', isNumeric: true, render: ({ price }) => <Money amount={price?.per_hour} /> },
+  { title: 'Price per hour', isNumeric: true, render: ({ price }) => <Money amount={price?.per_hour} /> },
 ];
 
 // Only the platform sees its own costs, and prices that are planned.
 const OWN_COST: Column<InstanceType> = {
-  title: 'Own cost an hour',
+  title: 'Own cost per hour',
   isNumeric: true,
   render: ({ costs = [] }) => <Money amount={costs[0]?.per_hour} />,
 };
@@ -104,7 +104,7 @@ export const Screen = () => {
   return (
     <Page
       title="Instance types"
-      description="The GPU instances that deployments can run on, and what an hour of one costs. AWS’s quota of each is shown to those who deploy on it."
+      description="The GPU instances that deployments can run on, and their price per hour. Your AWS quotas are shown when you deploy a model."
       actions={
         canChange && (
           <Button look="primary" onClick={() => setDialog('add')}>
@@ -121,7 +121,7 @@ export const Screen = () => {
         {({ data }) => {
           const types = matchingTypes(data, { kind, text });
           return types.length === 0 ? (
-            <Empty title="No instance type matches these filters" />
+            <Empty title="No instance types match these filters" />
           ) : (
             <TypeTable types={types} canChange={canChange} />
           );

@@ -54,7 +54,7 @@ export const InvoiceAnnex = ({ invoice: { projects, currency, organization } }: 
   return (
     <Section title="By project">
       <Table label="Charges for models by project" columns={columns} rows={[...rows, sum]} keyOf={({ id }) => id ?? 'none'} />
-      <Note>Before credit and taxes, with corrections of earlier months. GPU time of deployments is in no project.</Note>
+      <Note>Before credit and taxes, including corrections of earlier months. GPU time of deployments doesn't belong to a project.</Note>
     </Section>
   );
 };

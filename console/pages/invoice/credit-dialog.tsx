@@ -19,7 +19,7 @@ export const CreditDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
   const left = leftAfter(most, amount);
   return (
     <Confirm
-      title={`Credit ${number}`}
+      title={`Create credit note for ${number}`}
       action="Create credit note"
       canConfirm={left !== undefined && reason.trim() !== ''}
       onClose={onClose}
@@ -34,10 +34,10 @@ export const CreditDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
       }
     >
       <Segments
-        label="Extent"
+        label="Credit"
         value={extent}
         choices={[
-          ['part', 'An amount'],
+          ['part', 'Part of the invoice'],
           ['whole', `All of ${formatAmount(most)} ${currency}`],
         ]}
         onChange={setExtent}
@@ -56,7 +56,7 @@ export const CreditDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
       {left !== undefined && (
         <p>
           {buyer.legal_name} gets a credit note of <Money amount={amount} currency={currency} />, and is notified.{' '}
-          <Money amount={left} currency={currency} /> of the invoice stays. A credit note can't be changed or taken back.
+          <Money amount={left} currency={currency} /> of the invoice remains. A credit note can't be changed or undone.
         </p>
       )}
     </Confirm>

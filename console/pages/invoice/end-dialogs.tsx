@@ -9,7 +9,7 @@ import { afterChange, changeInvoice, type InvoiceDialogProps } from './dialog-pr
 /** Issues a draft. */
 export const IssueDialog = ({ invoice: { id, version, buyer, month, total, currency }, onClose }: InvoiceDialogProps) => (
   <Confirm
-    title="Issue this invoice"
+    title="Issue invoice"
     action="Issue invoice"
     look="primary"
     onClose={onClose}
@@ -17,7 +17,7 @@ export const IssueDialog = ({ invoice: { id, version, buyer, month, total, curre
   >
     <p>
       {buyer.legal_name} is billed <Money amount={total} currency={currency} /> for {monthName(month)}. The invoice gets the next number,
-      and the customer is notified and can download it. Nothing that it prints can be changed after that.
+      and the customer is notified and can download it. An issued invoice can't be changed.
     </p>
   </Confirm>
 );
@@ -25,14 +25,14 @@ export const IssueDialog = ({ invoice: { id, version, buyer, month, total, curre
 /** Deletes a draft, which its customer has never seen. */
 export const DeleteDraft = ({ invoice: { id, version, buyer, month, total, currency }, onClose }: InvoiceDialogProps) => (
   <Confirm
-    title="Delete this draft"
+    title="Delete draft"
     action="Delete draft"
     onClose={onClose}
     onConfirm={() => afterChange(request('DELETE /v1/billing/invoices/{id}', { parameters: { id }, version }))}
   >
     <p>
       The draft of <Money amount={total} currency={currency} /> for {buyer.legal_name} becomes void. The usage of {monthName(month)} is then
-      billed by nothing, until you close the month again. The customer is not notified.
+      not billed until you close the month again. The customer is not notified.
     </p>
   </Confirm>
 );
@@ -53,8 +53,8 @@ export const VoidDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
       onConfirm={() => afterChange(changeInvoice(invoice, makeVoid))}
     >
       <p>
-        {buyer.legal_name} no longer owes <Money amount={total} currency={currency} />, and is notified. The number stays used. The usage of{' '}
-        {monthName(month)} is billed by nothing, until you close the month again.
+        {buyer.legal_name} no longer owes <Money amount={total} currency={currency} />, and is notified. The invoice number is not used
+        again. The usage of {monthName(month)} is not billed until you close the month again.
       </p>
       <TextArea label="Reason" hint="The customer sees it." value={reason} onChange={setReason} maxLength={500} autoFocus />
     </Confirm>
@@ -71,8 +71,8 @@ export const CloseAgain = ({ invoice: { organization, month, buyer }, onClose }:
     onConfirm={() => afterChange(request('POST /v1/billing/invoices', { body: { organization, month } }))}
   >
     <p>
-      A new invoice is made from the usage of {buyer.legal_name} in {monthName(month)}. It is in the list of invoices after a while: as a
-      draft, or issued if the seller's invoices are issued automatically.
+      A new invoice is created from the usage of {buyer.legal_name} in {monthName(month)}. It appears in the list of invoices after a while:
+      as a draft, or issued if the seller's invoices are issued automatically.
     </p>
   </Confirm>
 );

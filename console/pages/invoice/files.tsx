@@ -9,7 +9,7 @@ import type { CreditNote, Invoice } from './invoice.ts';
 
 const FORMATS = [
   ['pdf', 'PDF'],
-  ['csv', 'CSV, a row a line'],
+  ['csv', 'CSV, one row per invoice line'],
   ['focus', 'FOCUS 1.4 Invoice Detail'],
   ['json', 'JSON'],
 ] as const;
@@ -29,12 +29,12 @@ export const InvoiceFiles = ({ invoice: { id, number, files } }: { invoice: Invo
   const fileOf = (format: Format) => files.find((file) => file.format === format);
   const columns: readonly Column<FileRow>[] = [
     { title: 'File', render: ([, name]) => name },
-    { title: 'Bytes', isNumeric: true, render: ([format]) => <Count value={fileOf(format)?.bytes} /> },
+    { title: 'Size (bytes)', isNumeric: true, render: ([format]) => <Count value={fileOf(format)?.bytes} /> },
     {
       title: 'SHA-256',
       render: ([format]) => {
         const { sha256 } = fileOf(format) ?? {};
-        return sha256 === undefined ? 'is being made' : <CopyText text={sha256} label={`${sha256.slice(0, HASH_SHOWN)}…`} />;
+        return sha256 === undefined ? 'being created' : <CopyText text={sha256} label={`${sha256.slice(0, HASH_SHOWN)}…`} />;
       },
     },
     {
@@ -69,6 +69,6 @@ export const CreditNotes = ({ notes, hasMore }: { notes: readonly CreditNote[]; 
   notes.length === 0 ? null : (
     <Section title="Credit notes">
       <Table label="Credit notes of this invoice" rows={notes} keyOf={({ id }) => id} columns={NOTE_COLUMNS} />
-      {hasMore && <Notice>There are more, earlier credit notes. Read them with the API.</Notice>}
+      {hasMore && <Notice>Only the latest credit notes are shown. Use the API to list the earlier ones.</Notice>}
     </Section>
   );

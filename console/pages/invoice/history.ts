@@ -17,7 +17,7 @@ export const historyOf = (
   notes: readonly Pick<CreditNote, 'issued_at' | 'number' | 'amount' | 'reason'>[],
 ): readonly HistoryEntry[] => {
   const entries: (HistoryEntry | undefined)[] = [
-    { at: created_at, text: 'The month was closed' },
+    { at: created_at, text: 'Month closed' },
     issued_at === null ? undefined : { at: issued_at, text: `Issued as ${number}`, amount: total },
     ...notes.map((note) => ({ at: note.issued_at, text: `Credited by ${note.number}`, amount: note.amount, remark: note.reason })),
     paid_at === null ? undefined : { at: paid_at, text: 'Paid', ...(payment_reference !== null && { remark: payment_reference }) },
@@ -25,7 +25,7 @@ export const historyOf = (
       ? undefined
       : {
           at: voided_at,
-          text: number === null ? 'The draft was deleted' : 'Made void',
+          text: number === null ? 'Draft deleted' : 'Voided',
           ...(void_reason !== null && { remark: void_reason }),
         },
     due_at === null || state !== 'issued' ? undefined : { at: due_at, text: 'Due' },

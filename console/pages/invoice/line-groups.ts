@@ -86,9 +86,9 @@ const WORDS = { prompt: 'Prompt tokens', cached_prompt: 'Cached prompt tokens', 
 /** A line as its group's table calls it. */
 export const lineName = ({ kind, token_kind, instance_type, description, rerate_from }: InvoiceLine): string => {
   if (kind === 'tokens' && token_kind) return WORDS[token_kind];
-  if (kind === 'metering_difference') return 'Rounding of each request';
+  if (kind === 'metering_difference') return 'Rounding per request';
   if (kind === 'gpu_time') return `GPU time, ${instance_type ?? 'unknown instance type'}`;
-  if (kind === 'adjustment' && rerate_from) return `Rated again, before by ${rerate_from}`;
+  if (kind === 'adjustment' && rerate_from) return `Rerated, previously at ${rerate_from}`;
   return description;
 };
 

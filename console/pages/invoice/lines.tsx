@@ -103,7 +103,7 @@ export const InvoiceLines = ({ invoice }: { invoice: Invoice }) => {
   const { currency, carried_forward, lines } = invoice;
   return (
     <Section title="Lines">
-      {!addsUp(invoice) && <Notice tone="warn">The lines do not add up to the total. Open a ticket with the id of this invoice.</Notice>}
+      {!addsUp(invoice) && <Notice tone="warn">The lines don't add up to the total. Open a ticket with the id of this invoice.</Notice>}
       <Table
         label="Lines of this invoice"
         rows={[
@@ -115,7 +115,7 @@ export const InvoiceLines = ({ invoice }: { invoice: Invoice }) => {
       />
       {carried_forward.startsWith('-') && (
         <p>
-          <Money amount={carried_forward} currency={currency} /> is left to the next invoice.
+          <Money amount={carried_forward} currency={currency} /> is carried forward to the next invoice.
         </p>
       )}
     </Section>

@@ -48,11 +48,11 @@ export const Parties = ({ invoice }: { invoice: Invoice }) => {
       <Section title="Terms and origin" isCard>
         <Facts
           facts={[
-            ['Due', due_at === null ? `${payment_terms_days} days after its issue` : <Time key="due" seconds={due_at} />],
+            ['Due', due_at === null ? `${payment_terms_days} days after issue` : <Time key="due" seconds={due_at} />],
             ['Payment', payment_instructions ?? undefined],
             ['Note', note ?? undefined],
             ['Id', <CopyText key="id" text={id} />],
-            ['Made by', `release ${release}`],
+            ['Created by', `release ${release}`],
             ['Inputs', <CopyText key="inputs" text={inputs_sha256} label={`SHA-256 ${inputs_sha256.slice(0, HASH_SHOWN)}…`} />],
           ]}
         />

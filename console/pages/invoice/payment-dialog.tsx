@@ -23,7 +23,7 @@ export const PaymentDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
     });
   return (
     <Confirm
-      title={`Record the payment of ${number}`}
+      title={`Record payment for ${number}`}
       action="Record payment"
       look="primary"
       canConfirm={day !== ''}
@@ -31,8 +31,7 @@ export const PaymentDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
       onConfirm={() => afterChange(changeInvoice(invoice, pay))}
     >
       <p>
-        {buyer.legal_name} has paid <Money amount={creditable(invoice)} currency={currency} />, and is notified. A payment can't be taken
-        back.
+        {buyer.legal_name} has paid <Money amount={creditable(invoice)} currency={currency} />, and is notified. A payment can't be undone.
       </p>
       <TextField
         label="Paid on (UTC)"
@@ -44,7 +43,7 @@ export const PaymentDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
       />
       <TextField
         label="Reference"
-        hint="Such as that of a bank transfer."
+        hint="For example, of a bank transfer."
         value={reference}
         onChange={setReference}
         maxLength={200}

@@ -24,7 +24,7 @@ const Amounts = ({ invoice }: { invoice: Invoice }) => {
       <Tile label="Total" value={<Money amount={total} currency={currency} />} note={monthName(invoice.month)} />
       <Tile label="Credited" value={<Money amount={credited} currency={currency} />} />
       <Tile
-        label="Left to pay"
+        label="Amount due"
         value={<Money amount={leftToPay(invoice)} currency={currency} />}
         note={
           state === 'paid' ? (

@@ -39,7 +39,7 @@ export const invoiceColumns = (isOfAll: boolean, choosing: Choosing | undefined)
   { title: 'Total', isNumeric: true, render: ({ total, currency }) => <Money amount={total} currency={currency} /> },
   { title: 'Credited', isNumeric: true, render: ({ credited, currency }) => <Money amount={credited} currency={currency} /> },
   {
-    title: 'Left to pay',
+    title: 'Amount due',
     isNumeric: true,
     render: (invoice) => <Money amount={leftToPay(invoice)} currency={invoice.currency} />,
   },

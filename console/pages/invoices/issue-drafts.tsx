@@ -45,7 +45,7 @@ export const IssueDrafts = ({ drafts, onClose }: IssueDraftsProps) => {
   };
   return (
     <Dialog
-      title={`Issue ${drafts.length === 1 ? 'a draft' : `${drafts.length} drafts`}`}
+      title={`Issue ${drafts.length === 1 ? 'invoice' : `${drafts.length} invoices`}`}
       onClose={() => {
         isStopped.current = true;
         onClose();
@@ -53,7 +53,7 @@ export const IssueDrafts = ({ drafts, onClose }: IssueDraftsProps) => {
     >
       {state === 'asking' && (
         <Notice tone="warn">
-          Each invoice gets the next number, and its customer is notified and sees it. Nothing that it prints can be changed after that.
+          Each invoice gets the next number, and its customer is notified and can download it. Issued invoices can't be changed.
         </Notice>
       )}
       <Items>

@@ -7,7 +7,7 @@ type Filters = Readonly<Record<(typeof INVOICE_FILTERS)[number], string>>;
 
 const OF_ALL: readonly Choice[] = [
   ['', 'All'],
-  ['issued', 'To pay'],
+  ['issued', 'Unpaid'],
   ['paid', 'Paid'],
   ['void', 'Void'],
 ];

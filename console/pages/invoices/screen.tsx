@@ -18,14 +18,14 @@ import { INVOICE_FILTERS, invoicesQuery, stateChoices } from './list-query.ts';
 
 const NoInvoices = ({ me, isFiltered }: { me: Me; isFiltered: boolean }) =>
   isFiltered ? (
-    <Empty title="No invoice matches these filters" />
+    <Empty title="No invoices match these filters" />
   ) : (
     <Empty title="No invoices yet">
       <p>
-        The usage of a month becomes an invoice at 01:00 UTC on the 1st of the next one. A month without usage has none.
-        {isOfPlatform(me) && ' Set the seller before: without one, no draft can be issued.'}
+        Each month's usage is invoiced at 01:00 UTC on the 1st of the next month. A month without usage has no invoice.
+        {isOfPlatform(me) && ' Set the seller first: drafts can’t be issued without one.'}
       </p>
-      <ButtonLink to="/usage">See usage and costs</ButtonLink>
+      <ButtonLink to="/usage">View usage and costs</ButtonLink>
     </Empty>
   );
 
@@ -52,12 +52,12 @@ const InvoiceList = ({ me }: { me: Me }) => {
   return (
     <>
       {pages.some(({ is_complete }) => !is_complete) && (
-        <Notice tone="warn">The list may not be complete yet: invoices of an earlier release are added to it within a few hours.</Notice>
+        <Notice tone="warn">The list may be incomplete: invoices from an earlier release are added within a few hours.</Notice>
       )}
       {drafts.length > 0 && (
         <Row>
           <Button look="primary" onClick={() => setIssuing(true)}>
-            Issue {drafts.length === 1 ? 'the reviewed draft' : `${drafts.length} reviewed drafts`}
+            Issue {drafts.length === 1 ? 'reviewed draft' : `${drafts.length} reviewed drafts`}
           </Button>
           <Button onClick={choosing.clear}>Clear</Button>
         </Row>
@@ -70,7 +70,7 @@ const InvoiceList = ({ me }: { me: Me }) => {
         empty={<NoInvoices me={me} isFiltered={Object.values(filters).some(Boolean)} />}
         progress={sumsOf(pages).map(({ currency, invoices, total, credited }) => (
           <span key={currency}>
-            {formatCount(invoices)} {invoices === 1 ? 'invoice' : 'invoices'} over <Money amount={total} currency={currency} />,{' '}
+            {formatCount(invoices)} {invoices === 1 ? 'invoice' : 'invoices'} totaling <Money amount={total} currency={currency} />,{' '}
             <Money amount={credited} currency={currency} /> credited
           </span>
         ))}
@@ -97,8 +97,8 @@ export const Screen = () => {
       title="Invoices"
       description={
         can(me, 'billing:issue')
-          ? 'Of all organizations, newest month first. Open a draft to review it, tick it, and issue what you have reviewed.'
-          : 'One for each month with usage, made from its usage records. Open one for its lines and files.'
+          ? 'Invoices of all organizations, newest month first. Review each draft, select it, and issue the reviewed drafts.'
+          : 'One invoice for each month with usage, created from its usage records. Open an invoice for its lines and files.'
       }
       actions={<ButtonLink to="/billing">Billing</ButtonLink>}
     >

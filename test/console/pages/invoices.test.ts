@@ -78,7 +78,7 @@ describe('the state of an invoice', () => {
   test('has a history in order of time', () => {
     const note = { issued_at: 15, number: 'CN-1', amount: '12.5', reason: 'Outage' };
     expect(historyOf({ ...issued, created_at: 5 }, [note]).map(({ at, text }) => [at, text])).toEqual([
-      [5, 'The month was closed'],
+      [5, 'Month closed'],
       [10, 'Issued as INV-1'],
       [15, 'Credited by CN-1'],
       [20, 'Due'],

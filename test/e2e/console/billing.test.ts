@@ -161,7 +161,7 @@ describe('billing in the console', () => {
     expect(await savedBy(page, () => page.getByRole('button', { name: 'Download PDF' }).click())).toMatch(/^%PDF-/);
     expect(await page.getByRole('button', { name: /Issue|Void|Record|credit/ }).count()).toBe(0);
     await page.getByRole('link', { name: '$100.00' }).click();
-    await page.getByText('No usage record in this time').waitFor();
+    await page.getByText('No usage records in this period').waitFor();
     expect(new URL(page.url()).searchParams.get('from')).toBe('2026-07-01');
     expect(faults).toEqual([]);
     await close();

@@ -432,7 +432,7 @@ describe('the catalogue of deployments in the console', () => {
     await goTo(page, `/instance-types?q=${type}`);
     await page.getByRole('button', { name: `Actions of ${type}` }).click();
     await page.getByRole('menuitem', { name: 'Add price' }).click();
-    await page.getByLabel('Dollars an hour').fill('999');
+    await page.getByLabel('USD per hour').fill('999');
     await page.getByRole('dialog').getByRole('button', { name: 'Add price' }).click();
     await page.getByText('$999.00').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

@@ -58,11 +58,11 @@ describe('economics in the console', () => {
     const address = `/economics?range=30d&organization=${organization}`;
     const { page, faults, close } = await ui.open(admin, address);
     await page.getByText('Some costs are not known').waitFor();
-    await page.getByRole('cell', { name: 'not known' }).first().waitFor();
+    await page.getByRole('cell', { name: 'unknown' }).first().waitFor();
     await goTo(page, `/instance-types?q=${TYPE}`);
     await page.getByRole('button', { name: `Actions of ${TYPE}` }).click();
     await page.getByRole('menuitem', { name: 'Add cost' }).click();
-    await page.getByLabel('Dollars an hour').fill('1.01');
+    await page.getByLabel('USD per hour').fill('1.01');
     await page.getByLabel('From (UTC)').fill('2026-01-01T00:00');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Add cost' }).click();
@@ -81,8 +81,8 @@ describe('economics in the console', () => {
     await page.getByText('unused', { exact: true }).waitFor();
     await page.getByText('0.0 of 2.0').waitFor();
     expect(await page.getByText('Margin').count()).toBe(0);
-    await page.getByLabel('List price, million prompt tokens').fill('0.22');
-    await page.getByLabel('List price, million completion tokens').fill('0.22');
+    await page.getByLabel('List price per 1M prompt tokens').fill('0.22');
+    await page.getByLabel('List price per 1M completion tokens').fill('0.22');
     await page.keyboard.press('Enter');
     await page.getByRole('columnheader', { name: 'At list price', exact: true }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

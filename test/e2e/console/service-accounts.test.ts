@@ -77,13 +77,13 @@ describe('service accounts in the console', () => {
   test('creates a rule for a repository, shows its workflow, and why a token was refused', async () => {
     const { id } = await createAccount();
     const { page, faults, close } = await ui.open(owner, `/federation-rules?service_account=${id}`);
-    await page.getByText('No federation rule yet').waitFor();
+    await page.getByText('No federation rules yet').waitFor();
     await page.getByRole('button', { name: 'Create federation rule' }).click();
     await page.getByLabel('Repository id').fill('123456789');
     await page.getByLabel('Jobs can get an API key').check();
-    await page.getByLabel('Budget of each key').fill('5');
+    await page.getByLabel('Budget per key').fill('5');
     await page.getByRole('dialog').getByRole('button', { name: 'Create federation rule' }).click();
-    const code = (await page.getByLabel('A job with this rule').locator('pre').textContent()) ?? '';
+    const code = (await page.getByLabel('Example job with this rule').locator('pre').textContent()) ?? '';
     const [, rule = ''] = /FEDERATION_RULE: (\S+)/.exec(code) ?? [];
     expect(await ui.control.done('GET', `/v1/service-accounts/${id}/federation-rules/${rule}`, { token: owner.token })).toMatchObject({
       audience: ui.run.control_url,
@@ -102,7 +102,7 @@ describe('service accounts in the console', () => {
       federation_rule: rule,
     };
     expect((await ui.control.call('POST', '/v1/auth/token', { body })).status).toBe(401);
-    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByText('Enable the rule.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(faults).toEqual([]);

@@ -191,7 +191,7 @@ describe('single sign-on in a browser', () => {
       await dialog.getByLabel('Client id').fill(openId.client.id);
       await dialog.getByLabel('Client secret').fill(openId.client.secret);
       await dialog.getByLabel('Domains').fill('other.example');
-      await dialog.getByRole('button', { name: 'Add a group' }).click();
+      await dialog.getByRole('button', { name: 'Add group' }).click();
       await dialog.getByLabel('Group 1', { exact: true }).fill('finance');
       await dialog.getByLabel('Role of group 1').selectOption('billing');
       await dialog.getByText('Sessions, scopes and addresses').click();
@@ -209,7 +209,7 @@ describe('single sign-on in a browser', () => {
       const [tab] = await Promise.all([context.waitForEvent('page'), page.getByRole('button', { name: 'Test login' }).click()]);
       await signInAtProvider(tab, 'ada@other.example');
       await tab.getByText('The test is finished').waitFor();
-      await page.getByText('A new user would be created and sign in.').waitFor();
+      await page.getByText('A new user would be created and signed in.').waitFor();
       await page.getByRole('definition').getByText('billing').waitFor();
     }));
 
