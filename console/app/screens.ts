@@ -3,7 +3,7 @@ import { can, isOfPlatform, type Me } from '../client/me.ts';
 import { later } from '../design/feedback/later.tsx';
 
 /** The headings of the navigation, in its order. */
-export type ScreenGroup = 'Build' | 'Observe' | 'Money' | 'Organization' | 'Platform' | 'You';
+export type ScreenGroup = 'Build' | 'Observe' | 'Finance' | 'Organization' | 'Platform' | 'You';
 
 interface Screen {
   /** As wouter writes it, below the console's own path. */
@@ -177,7 +177,7 @@ export const SCREENS: readonly Screen[] = [
   {
     path: '/usage',
     title: 'Usage and costs',
-    group: 'Money',
+    group: 'Finance',
     words: 'spend tokens report chart csv',
     isFor: (me) => can(me, 'usage:read'),
     component: load(() => import('../pages/usage/screen.tsx')),
@@ -185,7 +185,7 @@ export const SCREENS: readonly Screen[] = [
   {
     path: '/economics',
     title: 'Economics',
-    group: 'Money',
+    group: 'Finance',
     words: 'margin cost gpu utilization break-even bedrock idle',
     isFor: (me) => can(me, 'billing:read'),
     component: load(() => import('../pages/economics/screen.tsx')),
@@ -193,7 +193,7 @@ export const SCREENS: readonly Screen[] = [
   {
     path: '/billing',
     title: 'Billing',
-    group: 'Money',
+    group: 'Finance',
     words: 'credit grants budget alerts profile address tax',
     isFor: (me) => can(me, 'billing:read'),
     component: load(() => import('../pages/billing/screen.tsx')),
@@ -201,7 +201,7 @@ export const SCREENS: readonly Screen[] = [
   {
     path: '/invoices',
     title: 'Invoices',
-    group: 'Money',
+    group: 'Finance',
     words: 'pdf drafts issue paid overdue bills',
     isFor: (me) => can(me, 'billing:read'),
     component: load(() => import('../pages/invoices/screen.tsx')),
@@ -215,7 +215,7 @@ export const SCREENS: readonly Screen[] = [
   {
     path: '/service-levels',
     title: 'Service levels',
-    group: 'Money',
+    group: 'Finance',
     words: 'sla promise availability uptime first token credit',
     isFor: (me) => can(me, 'billing:read'),
     component: load(() => import('../pages/service-levels/screen.tsx')),
@@ -223,7 +223,7 @@ export const SCREENS: readonly Screen[] = [
   {
     path: '/exports',
     title: 'Exports',
-    group: 'Money',
+    group: 'Finance',
     words: 'usage records events focus csv file',
     isFor: (me) => can(me, 'billing:read'),
     component: load(() => import('../pages/exports/screen.tsx')),

@@ -13,7 +13,7 @@ import { Palette } from './palette.tsx';
 import { groupOf, SCREENS, type ScreenGroup } from './screens.ts';
 import { ThemeChoice } from './theme.tsx';
 
-const GROUPS: readonly ScreenGroup[] = ['Build', 'Observe', 'Money', 'Organization', 'Platform', 'You'];
+const GROUPS: readonly ScreenGroup[] = ['Build', 'Observe', 'Finance', 'Organization', 'Platform', 'You'];
 
 const isCurrent = (path: string, location: string): boolean => (path === '/' ? location === '/' : `${location}/`.startsWith(`${path}/`));
 

@@ -60,7 +60,8 @@ const Alerts = ({
       )}
       <p>
         {budget === null && `API key budgets: ${listed(budget_thresholds)}. The organization has no budget; an admin can set one. `}
-        Prepaid credit: {listed(credit_thresholds)} of the balance after the last grant.
+        Prepaid credit: {listed(credit_thresholds)}
+        {credit_thresholds.length > 0 && ' of the balance after the last grant'}.
       </p>
       {edited && <EditAlerts profile={edited} query={query} onClose={() => setEdited(undefined)} />}
     </Section>

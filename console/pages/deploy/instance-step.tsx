@@ -24,7 +24,7 @@ const QuotaLine = ({ estimate, type }: { estimate: Estimate | undefined; type: s
   return (
     <p>
       {perInstance === 1 ? 'One copy fits' : `${perInstance} copies fit`} on an instance.{' '}
-      {quota ? `Your AWS quota has ${quota.left} of ${quota.limit} instances left.` : 'Your AWS quota for this type is unknown.'}
+      {quota ? `The AWS quota has ${quota.left} of ${quota.limit} instances left.` : 'The AWS quota for this type is unknown.'}
     </p>
   );
 };

@@ -22,7 +22,7 @@ type DialogProps = PartProps & { onClose: () => void };
 const LockedOut = ({ emails, isCut }: { emails: readonly string[]; isCut: boolean }) =>
   emails.length === 0 ? (
     <p>
-      Everyone else can sign in with the provider: their e-mail addresses are in verified domains{' '}
+      Everyone else can sign in with the provider: their e-mail addresses are in verified domains
       {isCut && ` (only the first ${MAX_USERS} users were checked)`}.
     </p>
   ) : (

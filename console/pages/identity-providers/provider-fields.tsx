@@ -87,7 +87,7 @@ export const FurtherProviderFields = ({ draft, onChange }: ProviderFieldsProps) 
       />
       <CheckField
         label={PROVIDER_LABELS.addressesAreManaged}
-        hint="For providers that don’t send email_verified, such as Entra ID, if only your organization gives out these addresses."
+        hint="Only for providers that don’t send email_verified, such as Entra ID, and only if your organization controls all these addresses."
         checked={draft.addressesAreManaged}
         onChange={(addressesAreManaged) => onChange({ addressesAreManaged })}
       />

@@ -97,7 +97,7 @@ const AddVersion = ({ type: { id, version }, kind, current = '', children, onClo
             inputMode="decimal"
             autoFocus
           />
-          <TextField label="From (UTC)" type="datetime-local" value={from} onChange={setFrom} hint="Empty: from now on." />
+          <TextField label="From (UTC)" type="datetime-local" value={from} onChange={setFrom} hint="Leave empty to start now." />
         </ShortFields>
       </Form>
     </Dialog>

@@ -104,7 +104,7 @@ export const Screen = () => {
   return (
     <Page
       title="Instance types"
-      description="The GPU instances that deployments can run on, and their price per hour. Your AWS quotas are shown when you deploy a model."
+      description="The GPU instances that deployments can run on, and their price per hour. AWS quotas are shown when you deploy a model."
       actions={
         canChange && (
           <Button look="primary" onClick={() => setDialog('add')}>

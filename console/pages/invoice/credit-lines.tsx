@@ -27,7 +27,7 @@ const rowsOf = ({ lines, amount }: CreditNote): readonly Row[] => [
 const columnsFor = (currency: string): readonly Column<Row>[] => [
   { title: 'Missed promise', render: ({ text, isSum }) => (isSum ? <strong>{text}</strong> : text) },
   { title: 'Charges', isNumeric: true, render: ({ base }) => base !== null && <Money amount={base} currency={currency} /> },
-  { title: 'Share', isNumeric: true, render: ({ percent }) => percent !== null && `${percent} %` },
+  { title: 'Share', isNumeric: true, render: ({ percent }) => percent !== null && `${percent}%` },
   { title: 'Credit', isNumeric: true, render: ({ amount }) => <Money amount={amount} currency={currency} /> },
 ];
 

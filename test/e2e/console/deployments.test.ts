@@ -114,7 +114,7 @@ describe('deployments in the console', () => {
     await page.getByRole('radio', { name: TYPE }).click();
     await page.clock.fastForward(SETTLED_MS);
     await page.getByText('It can be deployed').waitFor();
-    await page.getByText('Your AWS quota has 2 of 2 instances left.').waitFor();
+    await page.getByText('The AWS quota has 2 of 2 instances left.').waitFor();
     expect(await page.locator('main').textContent()).toContain('$2.80 per hour');
     await page.getByRole('button', { name: 'Create deployment' }).click();
     await page.getByRole('heading', { name: 'qwen3-8b' }).waitFor();
