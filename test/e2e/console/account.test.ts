@@ -25,7 +25,7 @@ describe('the account in the console', () => {
     await page.getByLabel('Password').fill(user.password);
     await page.getByRole('button', { name: 'Continue' }).click();
     const secret = (await page.getByLabel('Setup key').locator('pre').textContent()) ?? '';
-    const scanned = new URL(await readQrCode(page.getByRole('img', { name: 'QR code with the key for the app' })));
+    const scanned = new URL(await readQrCode(page.getByRole('img', { name: 'QR code of the setup key' })));
     expect([scanned.protocol, scanned.searchParams.get('secret')]).toEqual(['otpauth:', secret]);
     await page.getByLabel('Code from the app').fill(totpOf(secret));
     await page.getByRole('button', { name: 'Switch on second factor' }).click();

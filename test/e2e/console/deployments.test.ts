@@ -113,7 +113,7 @@ describe('deployments in the console', () => {
     await page.getByLabel('Model files').fill(`${folder}qwen3-8b/`);
     await page.getByRole('radio', { name: TYPE }).click();
     await page.clock.fastForward(SETTLED_MS);
-    await page.getByText('It can be deployed').waitFor();
+    await page.getByText('Ready to deploy').waitFor();
     await page.getByText('The AWS quota has 2 of 2 instances left.').waitFor();
     expect(await page.locator('main').textContent()).toContain('$2.80 per hour');
     await page.getByRole('button', { name: 'Create deployment' }).click();
@@ -146,7 +146,7 @@ describe('deployments in the console', () => {
     await page.getByLabel('Dimensions').fill('8');
     const windows = page.getByLabel('Stay awake in these windows');
     await windows.fill('weekdays 8-18');
-    await page.getByText('Enter one window on each line').waitFor();
+    await page.getByText('Enter one window per line').waitFor();
     await windows.fill('mon-fri 08:00-18:00 Europe/Berlin 3');
     await page.clock.fastForward(SETTLED_MS);
     await page.getByText('expected at most copies.max (1)').waitFor();
@@ -187,7 +187,7 @@ describe('deployments in the console', () => {
     await page.getByLabel('Maximum copies').fill('2');
     await page.getByLabel('Stay awake in these windows').fill('mon-sun 00:00-24:00 Europe/Berlin 1');
     await page.getByRole('button', { name: 'Save settings' }).click();
-    await page.getByText('changed by someone else').waitFor();
+    await page.getByText('Someone else changed this').waitFor();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -196,12 +196,12 @@ describe('deployments in the console', () => {
       max_concurrency_per_copy: 4,
       schedule: [{ from: '00:00', to: '24:00', time_zone: 'Europe/Berlin', min_copies: 1 }],
     });
-    await page.getByText('A window of its schedule is open').waitFor();
+    await page.getByText('A scheduled window is open').waitFor();
     await page.getByText('mon-sun 00:00-24:00 Europe/Berlin 1').waitFor();
     await page.getByRole('button', { name: 'Delete deployment' }).click();
     await page.getByLabel('Type qwen3-8b to confirm').fill('qwen3-8b');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete deployment' }).click();
-    await page.getByText(/Then its name is free|It is deleted/).waitFor();
+    await page.getByText(/Then its name can be used again|It is deleted/).waitFor();
     expect(faults).toEqual([]);
     await close();
   });
@@ -276,14 +276,14 @@ describe('deployments in the console', () => {
       await page.getByLabel('Completion tokens').fill(answer);
       await page.getByRole('button', { name: 'Estimate cost' }).click();
       await page.getByText('which buys 3 h 32 min of GPU time').waitFor();
-      await page.getByText(`40 tokens of a prompt and ${Number(answer).toLocaleString('en')} of an answer`).waitFor();
+      await page.getByText(`40 prompt tokens and ${Number(answer).toLocaleString('en')} completion tokens`).waitFor();
       await page.getByRole('button', { name: 'Start benchmark' }).click();
     };
     await page.getByLabel('Budget (USD)').fill('0.01');
     await page.getByLabel('Prompt tokens').fill('40');
     await page.getByLabel('Completion tokens').fill('2');
     await page.getByRole('button', { name: 'Estimate cost' }).click();
-    await page.getByText('The budget is less than the least one').waitFor();
+    await page.getByText('The budget is below the minimum').waitFor();
     expect(await page.getByRole('button', { name: 'Start benchmark' }).isEnabled()).toBe(false);
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -304,7 +304,7 @@ describe('deployments in the console', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Benchmark' }).click();
     await page.getByText('34 % slower').waitFor();
-    await page.getByRole('status').getByText('has drifted from what was measured').waitFor();
+    await page.getByRole('status').getByText('has drifted from the benchmark').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(faults).toEqual([]);
     await close();

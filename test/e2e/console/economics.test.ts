@@ -57,7 +57,7 @@ describe('economics in the console', () => {
   test('show the platform no cost until it states one, and then the margin', async () => {
     const address = `/economics?range=30d&organization=${organization}`;
     const { page, faults, close } = await ui.open(admin, address);
-    await page.getByText('Some costs are not known').waitFor();
+    await page.getByText('Some costs are unknown').waitFor();
     await page.getByRole('cell', { name: 'unknown' }).first().waitFor();
     await goTo(page, `/instance-types?q=${TYPE}`);
     await page.getByRole('button', { name: `Actions of ${TYPE}` }).click();

@@ -92,7 +92,7 @@ describe('service levels in the console', () => {
     const body = { model: ui.run.model, first_token_p95_ms: { tiers: [{ above: 2_000, credit_percent: 5 }] } };
     await ui.control.done('POST', '/v1/service-promises', { token: admin.token, body });
     await dialog.getByRole('button', { name: 'State promise' }).click();
-    await dialog.getByText('changed by someone else').waitFor();
+    await dialog.getByText('Someone else changed this').waitFor();
     await dialog.getByRole('button', { name: 'Continue with these values' }).click();
     await dialog.getByRole('button', { name: 'State promise' }).click();
     await page.getByRole('cell', { name: '95 of 100 streams begin within 2,000 ms' }).waitFor();
@@ -137,7 +137,7 @@ describe('aliases in the console', () => {
     await dialog.getByLabel('Alias', { exact: true }).fill('team/assistant');
     await dialog.getByLabel('Model', { exact: true }).fill(ui.run.model);
     await dialog.getByLabel('First fallback').fill(REASONING_MODEL);
-    await dialog.getByLabel('Split the callers').check();
+    await dialog.getByLabel('Split callers').check();
     await dialog.getByLabel('New model', { exact: true }).fill(REASONING_MODEL);
     await dialog.getByRole('button', { name: 'Create alias' }).click();
     await page.getByText(`95% of callers on ${ui.run.model}, 5% on ${REASONING_MODEL}`).waitFor();
@@ -148,7 +148,7 @@ describe('aliases in the console', () => {
     const body = { model: ui.run.model, split: { model: REASONING_MODEL, percent: 5 } };
     await ui.control.done('PUT', '/v1/model-aliases/team/assistant', { token: owner.token, body });
     await page.getByRole('button', { name: 'Save alias' }).click();
-    await page.getByText('changed by someone else').waitFor();
+    await page.getByText('Someone else changed this').waitFor();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
     await page.getByRole('button', { name: 'Save alias' }).click();
     await page.getByText(`20% on ${REASONING_MODEL}`).waitFor();
@@ -197,7 +197,7 @@ describe('the payload log in the console', () => {
     await page.getByLabel('Kept for').selectOption('7');
     await ui.control.done('PUT', '/v1/observability/payload-log', { token: owner.token, body: { enabled: false, paths: ['$.user'] } });
     await page.getByRole('button', { name: 'Save settings' }).click();
-    await page.getByText('changed by someone else').waitFor();
+    await page.getByText('Someone else changed this').waitFor();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByText('Saved. The settings apply').waitFor();

@@ -91,7 +91,7 @@ describe('organizations in the console', () => {
       body: { month_budget: '7' },
     });
     await page.getByRole('button', { name: 'Save limits' }).click();
-    await page.getByText('changed by someone else').waitFor();
+    await page.getByText('Someone else changed this').waitFor();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
     await page.getByRole('button', { name: 'Save limits' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -96,7 +96,7 @@ describe('prices in the console', () => {
     const body = { legal_name: 'Other', address: { lines: ['1'], country: 'DE' }, invoice_note: PLANTED };
     await ui.control.done('PUT', '/v1/billing/seller', { token: admin.token, body });
     await page.getByRole('button', { name: 'Save seller' }).click();
-    await page.getByText('changed by someone else').waitFor();
+    await page.getByText('Someone else changed this').waitFor();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
     await page.getByRole('button', { name: 'Save seller' }).click();
     await page.getByText('Saved. Invoices').waitFor();

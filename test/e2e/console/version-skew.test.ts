@@ -112,7 +112,7 @@ describe('a console that was opened before the API was updated', () => {
       else await route.continue();
     });
     await page.getByRole('link', { name: 'Users' }).click();
-    await page.getByText('The console was updated.').waitFor();
+    await page.getByText('The console has been updated.').waitFor();
     expect(loads).toBe(1);
     await page.unroute('**/console/**');
     await page.getByRole('button', { name: 'Reload page' }).click();

@@ -174,7 +174,7 @@ describe('single sign-on in a browser', () => {
 
   test('takes no code that another tab began', () =>
     signedOut('/sign-in#sso=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', async ({ page }) => {
-      await page.getByText('This tab has begun no login.').waitFor();
+      await page.getByText('This login was not started in this tab.').waitFor();
       await page.getByRole('button', { name: 'Back to the login' }).click();
       await page.getByLabel('Password').waitFor();
     }));

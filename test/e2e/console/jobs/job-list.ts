@@ -32,8 +32,8 @@ const open = (page: Page, screen: string): Promise<void> =>
 
 const openById = async (page: Page, id: string): Promise<void> => {
   await page.keyboard.press('Control+k');
-  await page.getByLabel('A screen, or an id').fill(id);
-  await page.getByLabel('A screen, or an id').press('Enter');
+  await page.getByLabel('Screen name, or an id').fill(id);
+  await page.getByLabel('Screen name, or an id').press('Enter');
 };
 
 /** The jobs whose clicks are counted. */
@@ -166,7 +166,7 @@ export const JOBS: readonly Job[] = [
       await page.getByRole('button', { name: 'Use your organization’s folder' }).click();
       await page.getByLabel('Model files').fill(`${weights.folder}qwen3-8b/`);
       await page.getByRole('radio', { name: weights.instanceType }).click();
-      await page.getByText('It can be deployed').waitFor();
+      await page.getByText('Ready to deploy').waitFor();
       await page.getByRole('button', { name: 'Create deployment' }).click();
       await page.getByRole('heading', { name: 'qwen3-8b' }).waitFor();
     },
