@@ -13,7 +13,7 @@ const draftOf = ({ deprecation }: Model) => ({
   successor: deprecation?.successor ?? '',
 });
 
-const LABELS = { from: 'Deprecated from', sunset: 'Removed on', successor: 'Successor' } as const;
+const LABELS = { from: 'Deprecated from', sunset: 'Removal date', successor: 'Successor' } as const;
 
 const deprecationOf = ({ from, sunset, successor }: ReturnType<typeof draftOf>) => {
   const sunset_at = utcSeconds(sunset);
@@ -27,7 +27,7 @@ const deprecationOf = ({ from, sunset, successor }: ReturnType<typeof draftOf>) 
 /** Announces that a model will be removed. */
 export const DeprecationDialog = ({ model, onClose }: { model: Model; onClose: () => void }) => (
   <Dialog title={`Deprecate ${model.name}`} onClose={onClose}>
-    <p>Callers see it in the headers of each response, and on this screen. Requests still work until the model is unpublished.</p>
+    <p>The headers of each response and this page show the deprecation. Requests keep working until you unpublish the model.</p>
     <VersionedForm
       thing={model}
       draftOf={draftOf}
@@ -52,14 +52,14 @@ export const DeprecationDialog = ({ model, onClose }: { model: Model; onClose: (
           <TextField label={`${LABELS.from} (UTC)`} type="date" value={from} onChange={(value) => change({ from: value })} />
           <TextField
             label={`${LABELS.sunset} (UTC)`}
-            hint="Empty: not decided."
+            hint="Leave empty if not decided."
             type="date"
             value={sunset}
             onChange={(value) => change({ sunset: value })}
           />
           <TextField
             label={LABELS.successor}
-            hint="The model to use instead, if there is one."
+            hint="Optional. The model that callers should use instead."
             value={successor}
             onChange={(value) => change({ successor: value })}
           />

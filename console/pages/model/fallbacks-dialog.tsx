@@ -14,10 +14,10 @@ const namesIn = (text: string): string[] => text.split(/\s+/).filter((name) => n
 
 /** Sets the models that answer in place of a model. */
 export const FallbacksDialog = ({ model, onClose }: { model: Model; onClose: () => void }) => (
-  <Dialog title={`Fallbacks of ${model.name}`} onClose={onClose}>
+  <Dialog title={`Edit fallbacks of ${model.name}`} onClose={onClose}>
     <p>
-      They answer in this order while the model has no capacity, is not ready, fails or is too slow. Callers pay the price of the model that
-      answers, and see its name.
+      Sluice tries these models in order when the model has no capacity, isn’t ready, fails or is too slow. Callers pay the price of the
+      model that answers, and see its name.
     </p>
     <VersionedForm
       thing={model}
@@ -40,7 +40,7 @@ export const FallbacksDialog = ({ model, onClose }: { model: Model; onClose: () 
       {({ fallbacks }, change) => (
         <TextArea
           label={LABELS.fallbacks}
-          hint="Up to 3 names of models, one a line. Empty: none."
+          hint="Up to 3 model names, one per line. Leave empty for no fallbacks."
           rows={3}
           value={fallbacks}
           onChange={(value) => change({ fallbacks: value })}

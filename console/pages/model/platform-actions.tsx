@@ -75,7 +75,7 @@ const UnpublishDialog = ({ model, onClose }: ModelDialogProps) => (
     onConfirm={() => change(model, { status: 'unpublished' })}
     onClose={onClose}
   >
-    Within 30 s, all requests to {model.name} fail with status 404. Requests in progress are completed.
+    Within 30 s, all new requests to {model.name} fail with status 404. Requests in progress are completed.
   </Confirm>
 );
 
@@ -98,7 +98,7 @@ export const PlatformActions = ({ model }: { model: Model }) => {
   return (
     <Row>
       {can(me, 'prices:write') && <Button onClick={() => setOpen('price')}>Add price</Button>}
-      {canChange && <Button onClick={() => setOpen('fallbacks')}>Fallbacks</Button>}
+      {canChange && <Button onClick={() => setOpen('fallbacks')}>Edit fallbacks</Button>}
       {canChange && <Button onClick={() => setOpen('deprecate')}>{model.deprecation ? 'Change deprecation' : 'Deprecate'}</Button>}
       {canChange && model.deprecation && <Button onClick={() => setOpen('withdraw')}>Withdraw deprecation</Button>}
       {canChange && model.status === 'published' && <Button onClick={() => setOpen('unpublish')}>Unpublish</Button>}

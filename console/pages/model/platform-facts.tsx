@@ -15,7 +15,7 @@ export const PlatformFacts = ({ model: { prices, targets } }: { model: Model }) 
           rows={prices}
           keyOf={({ version }) => version}
           columns={[
-            { title: 'From', isWhole: true, render: ({ effective_at }) => formatUtc(effective_at) },
+            { title: 'Effective from', isWhole: true, render: ({ effective_at }) => formatUtc(effective_at) },
             { title: 'Input / M', isNumeric: true, render: ({ per_million }) => <Money amount={per_million.prompt} /> },
             { title: 'Cached / M', isNumeric: true, render: ({ per_million }) => <Money amount={per_million.cached_prompt} /> },
             { title: 'Output / M', isNumeric: true, render: ({ per_million }) => <Money amount={per_million.completion} /> },

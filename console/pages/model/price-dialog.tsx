@@ -16,28 +16,34 @@ const PriceFields = ({ draft, onChange }: { draft: PriceDraft; onChange: (change
   return (
     <>
       <TextField
-        label="Input, dollars per million"
+        label="Input ($ per million tokens)"
         value={input}
         onChange={(text) => onChange({ input: text })}
         inputMode="decimal"
         fault={faultOf(input)}
       />
       <TextField
-        label="Cached input, dollars per million"
-        hint="Empty: the price of other input."
+        label="Cached input ($ per million tokens)"
+        hint="Leave empty to use the input price."
         value={cached}
         onChange={(text) => onChange({ cached: text })}
         inputMode="decimal"
         fault={faultOf(cached)}
       />
       <TextField
-        label="Output, dollars per million"
+        label="Output ($ per million tokens)"
         value={output}
         onChange={(text) => onChange({ output: text })}
         inputMode="decimal"
         fault={faultOf(output)}
       />
-      <TextField label="From (UTC)" hint="Empty: now." type="datetime-local" value={from} onChange={(text) => onChange({ from: text })} />
+      <TextField
+        label="Effective from (UTC)"
+        hint="Leave empty for now."
+        type="datetime-local"
+        value={from}
+        onChange={(text) => onChange({ from: text })}
+      />
     </>
   );
 };
@@ -49,9 +55,9 @@ export const PriceDialog = ({ model, onClose }: { model: PricedModel; onClose: (
   const body = newPriceOf(model, draft);
   if (preview)
     return (
-      <Dialog title={`Add this price to ${model.name}?`} onClose={onClose}>
+      <Dialog title={`Confirm price of ${model.name}`} onClose={onClose}>
         <PriceChange preview={preview} />
-        <Notice tone="warn">A price version can’t be changed or removed. It applies from its time on, at most 30 s late.</Notice>
+        <Notice tone="warn">You can’t change or remove a price version. It takes effect within 30 s of its start time.</Notice>
         <Form
           submitLabel="Add price"
           onCancel={() => setPreview(undefined)}
@@ -66,9 +72,9 @@ export const PriceDialog = ({ model, onClose }: { model: PricedModel; onClose: (
       </Dialog>
     );
   return (
-    <Dialog title={`Add a price to ${model.name}`} onClose={onClose}>
+    <Dialog title={`Add price to ${model.name}`} onClose={onClose}>
       <Form
-        submitLabel="Show what changes"
+        submitLabel="Review price"
         canSubmit={isCompletePrice(draft)}
         onCancel={onClose}
         onSubmit={async () => {

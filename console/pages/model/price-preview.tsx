@@ -20,17 +20,19 @@ export const PriceChange = ({ preview: { price, replaces, replaced_at } }: { pre
     <Stack>
       <p>
         {price.organization === null ? 'All organizations pay' : `Only the organization ${price.organization} pays`} this price for{' '}
-        {price.model} from {isNow ? 'now' : formatUtc(price.effective_at)} on
-        {replaced_at === null ? ', until you add another one.' : `, until ${formatUtc(replaced_at)}, when a scheduled price applies.`}{' '}
-        Requests from before keep their price.
+        {price.model} from {isNow ? 'now on' : formatUtc(price.effective_at)}
+        {replaced_at === null
+          ? ', until you add another price.'
+          : `, until ${formatUtc(replaced_at)}, when a scheduled price takes effect.`}{' '}
+        Earlier requests keep their price.
       </p>
       <Table
-        label="What changes"
+        label="Price changes"
         rows={KINDS}
         keyOf={([kind]) => kind}
         columns={[
           { title: 'Price', isWhole: true, render: ([, title]) => title },
-          { title: 'Until then', isNumeric: true, render: ([kind]) => <Money amount={replaces?.per_million[kind]} /> },
+          { title: 'Previous', isNumeric: true, render: ([kind]) => <Money amount={replaces?.per_million[kind]} /> },
           { title: 'New', isNumeric: true, render: ([kind]) => <Money amount={price.per_million[kind]} /> },
           {
             title: 'Difference',

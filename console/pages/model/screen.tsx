@@ -20,7 +20,7 @@ const Deprecation = ({ deprecation }: { deprecation: NonNullable<Model['deprecat
   const { deprecated_at, sunset_at, successor } = deprecation;
   return (
     <Notice tone="warn">
-      {deprecated_at * 1_000 > Date.now() ? 'This model will be deprecated on' : 'This model is deprecated since'}{' '}
+      {deprecated_at * 1_000 > Date.now() ? 'This model will be deprecated on' : 'This model has been deprecated since'}{' '}
       {formatUtc(deprecated_at)}
       {sunset_at !== null && `, and will be removed on ${formatUtc(sunset_at)}`}.{' '}
       {successor !== null && (

@@ -10,7 +10,7 @@ export const PriceTable = () => (
     {({ pricing }) =>
       pricing.length === 0 ? (
         <Empty title="No prices yet">
-          <p>The prices of shared models are listed here as soon as the platform publishes one.</p>
+          <p>Prices appear here when the platform publishes a shared model.</p>
         </Empty>
       ) : (
         <Table

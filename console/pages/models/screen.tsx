@@ -26,7 +26,7 @@ const priceColumn = (title: string, kind: keyof NonNullable<Model['pricing']>): 
 
 const COLUMNS: readonly Column<Model>[] = [
   { title: 'Model', render: ({ name, organization }) => <Link to={modelPath(name, organization)}>{name}</Link> },
-  { title: 'Status', isWhole: true, render: (model) => <ModelStatus model={model} /> },
+  { title: 'State', isWhole: true, render: (model) => <ModelStatus model={model} /> },
   { title: 'Kind', isWhole: true, render: ({ organization }) => (organization === null ? 'shared model' : 'deployment') },
   { title: 'Task', isWhole: true, render: ({ task }) => task },
   { title: 'Context', isNumeric: true, render: ({ context_length }) => <Count value={context_length} /> },
@@ -56,8 +56,8 @@ const Models = () => {
           <Empty title="No models yet">
             <p>
               {isOfPlatform(me)
-                ? 'Register a model with npm run admin -- models, or deploy one and publish it. Then it is listed here.'
-                : 'Shared models are listed here as soon as the platform publishes one, and your deployments as soon as they run.'}
+                ? 'Register a model with npm run admin -- models, or deploy one and publish it.'
+                : 'Shared models appear here when the platform publishes them, and your deployments when they run.'}
             </p>
           </Empty>
         }
@@ -70,7 +70,7 @@ const Models = () => {
 export const Screen = () => {
   const me = useSignedIn();
   return (
-    <Page title="Models and prices" description="What requests can use. Prices are in US dollars per million tokens.">
+    <Page title="Models and prices" description="The models that your requests can use. Prices are in US dollars per million tokens.">
       {can(me, 'models:read') ? <Models /> : <PriceTable />}
     </Page>
   );

@@ -38,7 +38,7 @@ export const CreditDialog = ({ organization: { id, name }, onClose }: CreditDial
         }}
       >
         <TextField
-          label="Amount, dollars"
+          label="Amount ($)"
           hint="A negative amount takes credit back."
           fault={amount === '' || isAmount(amount) ? undefined : 'Enter dollars, such as 100 or -12.50.'}
           value={amount}
@@ -48,12 +48,18 @@ export const CreditDialog = ({ organization: { id, name }, onClose }: CreditDial
         />
         <TextField
           label="Reason"
-          hint="The organization sees it in its ledger, for example the number of an invoice."
+          hint="The organization sees it in its ledger. For example, an invoice number."
           value={reason}
           onChange={setReason}
           maxLength={500}
         />
-        <TextField label="Expires (UTC)" hint="Empty: never." type="date" value={expires} onChange={setExpires} />
+        <TextField
+          label="Expires (UTC)"
+          hint="Leave empty if the credit never expires."
+          type="date"
+          value={expires}
+          onChange={setExpires}
+        />
       </Form>
     </Dialog>
   );

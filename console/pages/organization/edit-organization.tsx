@@ -34,20 +34,20 @@ export const EditOrganization = ({ organization, onClose }: { organization: Orga
             <TextField label={LABELS.name} value={name} onChange={(text) => change({ name: text })} maxLength={100} autoFocus />
             <TextField
               label={LABELS.freshLoginMinutes}
-              hint="5 to 720. Changes of money and rights ask for it if the login is older."
+              hint="From 5 to 720. After this time, users must sign in again to change billing or access."
               value={freshLoginMinutes}
               onChange={(text) => change({ freshLoginMinutes: text })}
               inputMode="numeric"
             />
             <CheckField
               label={LABELS.requiresSecondFactor}
-              hint="Users without one can then do nothing but set one up."
+              hint="Users without one must set it up before they can do anything else."
               checked={requiresSecondFactor}
               onChange={(checked) => change({ requiresSecondFactor: checked })}
             />
             <CheckField
               label={LABELS.storesNoContent}
-              hint="For all of its API keys, whatever their own setting."
+              hint="Applies to all of its API keys and overrides their own setting."
               checked={storesNoContent}
               onChange={(checked) => change({ storesNoContent: checked })}
             />

@@ -20,7 +20,7 @@ export const LimitFields = ({ draft, onChange, disabled = false }: LimitFieldsPr
           <TextField
             key={name}
             label={LIMITS_LABELS[name]}
-            hint={name === 'concurrency' ? 'Empty: the platform’s default.' : 'Empty: no limit.'}
+            hint={name === 'concurrency' ? 'Leave empty for the platform’s default.' : 'Leave empty for no limit.'}
             fault={faults[name]}
             value={draft[name]}
             onChange={(text) => onChange({ [name]: text })}
@@ -30,7 +30,7 @@ export const LimitFields = ({ draft, onChange, disabled = false }: LimitFieldsPr
         ))}
         <TextField
           label={LIMITS_LABELS.monthBudget}
-          hint="Dollars. Empty: no budget."
+          hint="In dollars. Leave empty for no budget."
           fault={faults.monthBudget}
           value={draft.monthBudget}
           onChange={(monthBudget) => onChange({ monthBudget })}
@@ -40,7 +40,7 @@ export const LimitFields = ({ draft, onChange, disabled = false }: LimitFieldsPr
       </ShortFields>
       <CheckField
         label={LIMITS_LABELS.prepaid}
-        hint="Its requests are refused when the credit is used up. Otherwise it gets invoices."
+        hint="Its requests are rejected when the credit is used up. Otherwise, it is invoiced."
         checked={draft.prepaid}
         onChange={(prepaid) => onChange({ prepaid })}
         disabled={disabled}

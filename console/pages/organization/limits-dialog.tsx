@@ -9,8 +9,8 @@ import { areSameLimits, draftOfLimits, faultsOfLimits, LIMITS_LABELS, limitsOf, 
 export const LimitsDialog = ({ organization, onClose }: { organization: Organization; onClose: () => void }) => {
   const { id, name } = organization;
   return (
-    <Dialog title={`Limits of ${name}`} onClose={onClose}>
-      <p>All API keys of the organization share them. Each key applies them from its next request on.</p>
+    <Dialog title={`Set limits of ${name}`} onClose={onClose}>
+      <p>All API keys of the organization share these limits. Changes apply from each key’s next request.</p>
       <VersionedForm
         thing={organization}
         draftOf={draftOfLimits}

@@ -29,7 +29,7 @@ export const CostThisMonth = ({ id, budget }: { id: string; budget: string | nul
               <h3>
                 <Money amount={total} />
               </h3>
-              {budget !== null && <Gauge label="Of the budget" used={total} limit={budget} format={formatDollars} />}
+              {budget !== null && <Gauge label="Budget used" used={total} limit={budget} format={formatDollars} />}
               {days.length > 1 && (
                 <Chart
                   label="Cost by day"
@@ -56,10 +56,10 @@ export const CreditNow = ({ id }: { id: string }) => {
         {({ available, granted, spent, held }) => (
           <Facts
             facts={[
-              ['Left', <Money key="left" amount={available} />],
+              ['Available', <Money key="left" amount={available} />],
               ['Granted', <Money key="granted" amount={granted} />],
               ['Spent', <Money key="spent" amount={spent} />],
-              ['Held for requests', <Money key="held" amount={held} />],
+              ['Reserved for requests', <Money key="held" amount={held} />],
             ]}
           />
         )}

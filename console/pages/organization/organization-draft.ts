@@ -6,9 +6,9 @@ export type OrganizationDraft = { name: string; requiresSecondFactor: boolean; f
 
 export const ORGANIZATION_LABELS = {
   name: 'Name',
-  requiresSecondFactor: 'Users need a second factor',
-  freshLoginMinutes: 'Minutes until a password is asked for again',
-  storesNoContent: 'Store no content of its requests',
+  requiresSecondFactor: 'Require a second factor',
+  freshLoginMinutes: 'Sign-in valid for sensitive changes (minutes)',
+  storesNoContent: 'Don’t store request content',
 } as const satisfies Record<keyof OrganizationDraft, string>;
 
 /** An organization as its form edits it. */

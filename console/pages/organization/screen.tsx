@@ -15,9 +15,9 @@ import { OrganizationActions } from './organization-actions.tsx';
 const limitOf = (value: number | null): ReactNode => (value === null ? 'no limit' : <Count value={value} />);
 
 const Limits = ({ organization: { limits, has_default_concurrency } }: { organization: Organization }) => (
-  <Section title="Limits of all its keys together" isCard>
+  <Section title="Limits shared by all API keys" isCard>
     {limits === null ? (
-      <p>None: each API key has only its own limits.</p>
+      <p>No shared limits. Each API key has only its own.</p>
     ) : (
       <Facts
         facts={[
@@ -31,7 +31,7 @@ const Limits = ({ organization: { limits, has_default_concurrency } }: { organiz
             </span>,
           ],
           ['Budget per month', limits.month_budget === null ? 'no budget' : <Money key="budget" amount={limits.month_budget} />],
-          ['Pays', limits.prepaid ? 'from prepaid credit' : 'by invoice'],
+          ['Payment', limits.prepaid ? 'prepaid credit' : 'invoice'],
         ]}
       />
     )}
@@ -45,9 +45,9 @@ const Details = ({ organization }: { organization: Organization }) => {
       <Facts
         facts={[
           ['Id', <CopyText key="id" text={id} />],
-          ['Second factor', require_second_factor ? 'required' : 'each user decides'],
-          ['Password again', `for changes of money and rights, after ${fresh_login_minutes} minutes`],
-          ['Content of requests', no_content ? 'is not stored' : 'each API key decides'],
+          ['Second factor', require_second_factor ? 'required' : 'optional'],
+          ['Sign-in valid for sensitive changes', `${fresh_login_minutes} minutes`],
+          ['Request content', no_content ? 'not stored' : 'depends on each API key'],
           ['Created', <Time key="created" seconds={created_at} />],
           ['Changed', <Time key="changed" seconds={updated_at} />],
         ]}
@@ -83,7 +83,9 @@ const OrganizationPage = ({ organization }: { organization: Organization }) => {
         <Notice tone="warn">This organization is suspended: its API keys don’t work, and its users can only read.</Notice>
       )}
       {no_content_pending && (
-        <Notice tone="warn">The setting for content has not reached all API keys yet. If it stays so, save it again.</Notice>
+        <Notice tone="warn">
+          The setting for request content hasn’t reached all API keys yet. If this notice stays, save the setting again.
+        </Notice>
       )}
       <Row>
         {THINGS.map(([path, title]) => (

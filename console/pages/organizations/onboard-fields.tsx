@@ -24,8 +24,8 @@ export const OnboardFields = ({ draft, onChange, fixed }: OnboardFieldsProps) =>
         autoFocus
       />
       <TextField
-        label="E-mail of its owner"
-        hint="They can do everything for their organization, such as invite others."
+        label="Owner’s e-mail"
+        hint="The owner manages the organization and can invite others."
         fault={faults.email}
         type="email"
         value={draft.email}
@@ -35,7 +35,7 @@ export const OnboardFields = ({ draft, onChange, fixed }: OnboardFieldsProps) =>
       />
       <TextField
         label="First API key"
-        hint="A name, such as production. Empty: the owner creates one."
+        hint="A name for the key, such as production. Leave empty if the owner creates one."
         value={draft.keyName}
         onChange={(keyName) => onChange({ keyName })}
         maxLength={100}
@@ -46,8 +46,8 @@ export const OnboardFields = ({ draft, onChange, fixed }: OnboardFieldsProps) =>
           <LimitFields draft={draft} onChange={onChange} disabled={fixed.has('limits')} />
           {draft.prepaid && (
             <TextField
-              label="Credit, dollars"
-              hint="Empty: grant some later."
+              label="Credit ($)"
+              hint="Leave empty to grant credit later."
               fault={faults.credit}
               value={draft.credit}
               onChange={(credit) => onChange({ credit })}
@@ -56,8 +56,8 @@ export const OnboardFields = ({ draft, onChange, fixed }: OnboardFieldsProps) =>
             />
           )}
           <TextField
-            label="Temporary password of the owner"
-            hint="At least 12 characters, and you tell them. Empty: they get one by e-mail."
+            label="Owner’s temporary password"
+            hint="At least 12 characters. You send it to the owner. Leave empty to send one by e-mail."
             value={draft.temporaryPassword}
             onChange={(temporaryPassword) => onChange({ temporaryPassword })}
             autoComplete="off"

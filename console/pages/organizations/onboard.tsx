@@ -49,7 +49,7 @@ export const Onboard = ({ onClose }: { onClose: () => void }) => {
   return (
     <Dialog title="Onboard organization" onClose={onClose}>
       <Form
-        submitLabel={isBegun ? 'Try the rest again' : 'Onboard organization'}
+        submitLabel={isBegun ? 'Retry remaining steps' : 'Onboard organization'}
         canSubmit={isReady(draft)}
         onCancel={onClose}
         onSubmit={async () => {

@@ -19,7 +19,7 @@ const FILTERS = ['q', 'status'] as const;
 const COLUMNS: readonly Column<Organization>[] = [
   { title: 'Organization', render: ({ id, name }) => <Link to={`/organizations/${id}`}>{name}</Link> },
   { title: 'State', isWhole: true, render: ({ status }) => <Chip state={status} /> },
-  { title: 'Pays', isWhole: true, render: ({ limits }) => (limits?.prepaid ? 'from credit' : 'by invoice') },
+  { title: 'Payment', isWhole: true, render: ({ limits }) => (limits?.prepaid ? 'prepaid credit' : 'invoice') },
   { title: 'Budget / month', isNumeric: true, render: ({ limits }) => <Money amount={limits?.month_budget} /> },
   { title: 'Concurrency', isNumeric: true, render: ({ limits }) => <Count value={limits?.concurrency} /> },
   { title: 'Created', isWhole: true, render: ({ created_at }) => <Time seconds={created_at} /> },
@@ -39,7 +39,7 @@ const OrganizationList = () => {
       columns={COLUMNS}
       empty={
         <Empty title={q || status ? 'No organization matches these filters' : 'No organization yet'}>
-          <p>An organization is a customer: it has users, API keys and invoices. Onboard one, and its owner does the rest.</p>
+          <p>An organization is a customer with its own users, API keys and invoices. Onboard one, and its owner sets up the rest.</p>
         </Empty>
       }
     />
@@ -64,7 +64,7 @@ export const Screen = () => {
       }
     >
       <Filters>
-        <FilterField label="Search" placeholder="name or id" value={q} onChange={(text) => change({ q: text })} />
+        <FilterField label="Search" placeholder="Name or id" value={q} onChange={(text) => change({ q: text })} />
         <SelectField
           label="State"
           value={status}

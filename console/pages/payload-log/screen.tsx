@@ -17,14 +17,14 @@ import { SettingsForm } from './settings-form.tsx';
 const MAX_KEYS = 100;
 
 const SOURCES: Readonly<Record<Settings['source'], string>> = {
-  api_key: 'settings of this API key',
-  organization: 'settings of the organization',
-  default: 'nobody has set any, so nothing is logged',
+  api_key: 'this API key',
+  organization: 'the organization',
+  default: 'default: nothing is logged',
 };
 
 const FollowDialog = ({ settings: { api_key, version }, onClose }: { settings: Settings; onClose: () => void }) => (
   <Confirm
-    title="Delete the settings of this API key"
+    title="Delete settings of this API key"
     action="Delete settings"
     onClose={onClose}
     onConfirm={async () => {
@@ -32,7 +32,7 @@ const FollowDialog = ({ settings: { api_key, version }, onClose }: { settings: S
       await readAgain('/v1/observability/payload-log');
     }}
   >
-    The settings of the organization apply to {api_key} again. Content that was logged stays until its time ends.
+    The organization’s settings apply to {api_key} again. Content that is already logged is kept until its retention ends.
   </Confirm>
 );
 
@@ -41,19 +41,21 @@ const State = ({ settings }: { settings: Settings }) => {
   const { api_key, enabled, source, updated_at, updated_by, pending } = settings;
   return (
     <Section title={api_key === null ? 'Organization' : 'API key'} isCard>
-      {pending && <Notice tone="warn">The last change has not reached all API keys yet. If this stays so, save the settings again.</Notice>}
+      {pending && (
+        <Notice tone="warn">The last change hasn’t reached all API keys yet. If this notice stays, save the settings again.</Notice>
+      )}
       <Facts
         facts={[
-          ['Content is', <Chip key="state" state={enabled ? 'logged' : 'not logged'} tone={enabled ? 'warn' : undefined} />],
+          ['Request content', <Chip key="state" state={enabled ? 'logged' : 'not logged'} tone={enabled ? 'warn' : undefined} />],
           ['API key', api_key === null ? undefined : <IdLink key="key" id={api_key} />],
-          ['These are', SOURCES[source]],
+          ['Settings from', SOURCES[source]],
           ['Changed', updated_at === null ? undefined : <Time key="changed" seconds={updated_at} />],
           ['Changed by', updated_by === null ? undefined : <IdLink key="by" id={updated_by} />],
         ]}
       />
       {source === 'api_key' && (
         <div>
-          <Button onClick={() => setDeleting(true)}>Use the settings of the organization</Button>
+          <Button onClick={() => setDeleting(true)}>Use organization settings</Button>
         </div>
       )}
       {isDeleting && <FollowDialog settings={settings} onClose={() => setDeleting(false)} />}
@@ -71,12 +73,12 @@ export const Screen = () => {
   return (
     <Page
       title="Payload log"
-      description="Keeps the content of requests and responses, after redaction, so that you can look into them later. Only owners can read it."
+      description="Stores the redacted content of requests and responses so that you can inspect it later. Only owners can read it."
     >
       <Filters>
         <FilterField
           label="API key"
-          placeholder="All without settings of their own"
+          placeholder="All keys without own settings"
           value={apiKey}
           onChange={(next) => {
             setSaves(0);
@@ -90,9 +92,7 @@ export const Screen = () => {
         {(settings) => (
           <>
             <State settings={settings} />
-            <div role="status">
-              {saves > 0 && <Notice tone="good">Saved. The settings apply from the next request of each API key on.</Notice>}
-            </div>
+            <div role="status">{saves > 0 && <Notice tone="good">Saved. The settings apply from each API key’s next request.</Notice>}</div>
             <SettingsForm key={`${settings.api_key} ${saves}`} settings={settings} onSaved={() => setSaves(saves + 1)} />
           </>
         )}

@@ -22,15 +22,15 @@ export type SettingsDraft = Readonly<Record<PatternName, boolean>> & {
   readonly enabled: boolean;
   readonly retention_days: string;
   readonly tool_arguments: string;
-  /** One a line. */
+  /** One per line. */
   readonly paths: string;
 };
 
 export const LABELS: Readonly<Record<keyof SettingsDraft, string>> = {
   enabled: 'Log the content of requests',
-  retention_days: 'Kept for',
-  tool_arguments: 'Arguments and results of tools',
-  paths: 'Paths of values to replace',
+  retention_days: 'Retention',
+  tool_arguments: 'Tool arguments and results',
+  paths: 'JSON paths to redact',
   ...PATTERN_LABELS,
 };
 

@@ -13,8 +13,8 @@ const RETENTIONS: readonly Choice[] = [
 ];
 
 const OF_TOOLS: readonly Choice[] = [
-  ['redact', 'Replaced'],
-  ['keep', 'Searched like other content'],
+  ['redact', 'Redact completely'],
+  ['keep', 'Redact matches only'],
 ];
 
 interface FieldsProps {
@@ -23,7 +23,7 @@ interface FieldsProps {
 }
 
 const Patterns = ({ draft, change }: FieldsProps) => (
-  <CheckGroup label="What is found in all texts and replaced">
+  <CheckGroup label="Redact in all text">
     {PATTERN_NAMES.map((name) => (
       <CheckField key={name} label={PATTERN_LABELS[name]} checked={draft[name]} onChange={(isOn) => change({ [name]: isOn })} />
     ))}
@@ -34,13 +34,13 @@ const Fields = ({ draft, change }: FieldsProps) => (
   <>
     <CheckField
       label={LABELS.enabled}
-      hint="From the next request of each API key on. Requests with the header x-sluice-log: off are never logged."
+      hint="Applies from each API key’s next request. Requests with the header x-sluice-log: off are never logged."
       checked={draft.enabled}
       onChange={(enabled) => change({ enabled })}
     />
     <SelectField
       label={LABELS.retention_days}
-      hint="Content that is logged already keeps the time that it was logged with."
+      hint="Content that is already logged keeps its retention."
       value={draft.retention_days}
       choices={RETENTIONS}
       onChange={(retention_days) => change({ retention_days })}
@@ -54,7 +54,7 @@ const Fields = ({ draft, change }: FieldsProps) => (
     />
     <TextArea
       label={LABELS.paths}
-      hint="One a line, such as $.metadata or $.messages[*].name."
+      hint="One per line, such as $.metadata or $.messages[*].name."
       value={draft.paths}
       onChange={(paths) => change({ paths })}
       spellCheck={false}

@@ -51,7 +51,7 @@ const requestAddress = ({ requestId, apiKeyId, organization }: Answer): string =
 
 const STATES: Readonly<Record<Answer['state'], readonly [text: string, tone: Tone | undefined]>> = {
   sending: ['sending', 'accent'],
-  waking: ['deployment starts', 'accent'],
+  waking: ['starting deployment', 'accent'],
   answering: ['answering', 'accent'],
   completed: ['complete', 'good'],
   stopped: ['stopped', 'warn'],
@@ -66,7 +66,7 @@ const Measures = ({ answer }: { answer: Answer }) => {
     <ShortFacts
       facts={[
         ['First token', <Duration key="first" milliseconds={firstTokenMs} />],
-        ['Tokens a second', tokensPerSecond === undefined ? '–' : tokensPerSecond.toFixed(1)],
+        ['Tokens per second', tokensPerSecond === undefined ? '–' : tokensPerSecond.toFixed(1)],
         ['Tokens in', <Count key="in" value={usage?.prompt_tokens ?? detail?.usage.input_tokens} />],
         ['Tokens out', <Count key="out" value={usage?.completion_tokens ?? detail?.usage.output_tokens} />],
         ['Finish reason', finishReason ?? detail?.finish_reason ?? '–'],
@@ -96,8 +96,8 @@ const Details = ({ answer, isOpen }: { answer: Answer; isOpen: boolean }) => {
           <RequestTimeline request={detail} />
         </Disclosure>
       )}
-      <Disclosure title="Code of this request">
-        <Code label="Code of this request" variants={snippetsOf(sent)} />
+      <Disclosure title="Code for this request">
+        <Code label="Code for this request" variants={snippetsOf(sent)} />
       </Disclosure>
       {requestId && isRecorded(answer) && (
         <p>

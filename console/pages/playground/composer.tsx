@@ -21,7 +21,7 @@ export const Composer = ({ draft, last, onSend }: ComposerProps) => {
     return answer && isRunning(answer);
   });
   const isAnswering = running.some((side) => last?.answers[side]?.state !== 'waking');
-  const hint = running.length === 0 ? 'Ctrl-Enter or Cmd-Enter sends it.' : isAnswering ? STOP_HINT : '';
+  const hint = running.length === 0 ? 'Press Ctrl+Enter or Cmd+Enter to send.' : isAnswering ? STOP_HINT : '';
   const canSend = onSend !== undefined && draft.trim() !== '' && running.length === 0;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;

@@ -18,7 +18,7 @@ import { useModels } from './use-models.ts';
 
 const NoModel = () => (
   <Empty title="No model yet">
-    <p>Shared models are here as soon as the platform publishes one, and your deployments as soon as they run.</p>
+    <p>Shared models appear here when the platform publishes them, and your deployments when they run.</p>
     <ButtonLink to="/models">See models and prices</ButtonLink>
   </Empty>
 );
@@ -26,8 +26,8 @@ const NoModel = () => (
 const Start = () => (
   <Empty title="Write the first message">
     <p>
-      It is sent as your programs would send it, with an API key that ends by itself. Answers are billed like all requests. The conversation
-      is only in this tab: it is gone when you close or reload it.
+      The playground sends the same requests as your programs, with a temporary API key. Answers are billed like any other request. The
+      conversation exists only in this tab and is lost when you close or reload it.
     </p>
   </Empty>
 );
@@ -83,7 +83,7 @@ export const Screen = () => {
       )}
       {needsChoice ? (
         <Empty title="Choose an organization">
-          <p>It pays for the requests that you send here, and its limits apply to them.</p>
+          <p>The organization pays for the requests that you send here, and its limits apply.</p>
         </Empty>
       ) : (
         <Loaded query={models}>

@@ -58,7 +58,7 @@ const SettingsFields = ({ settings, models }: SettingsPanelProps) => {
       </ShortFields>
       <TextArea
         label="Stop sequences"
-        hint="One in each line, at most 4."
+        hint="One per line, up to 4."
         value={settings.stop}
         onChange={(stop) => changeSettings({ stop })}
         fault={faultsOf(settings).stop}

@@ -32,7 +32,7 @@ const stopsIn = (text: string): string[] => text.split('\n').filter((line) => li
 const RULES: readonly (readonly [name: keyof Settings, isRight: (text: string) => boolean, fault: string])[] = [
   ['temperature', (text) => isDecimal(text, MAX_TEMPERATURE), 'Enter a number from 0 to 2.'],
   ['topP', (text) => isDecimal(text, 1), 'Enter a number from 0 to 1.'],
-  ['maxTokens', (text) => /^[1-9]\d{0,8}$/.test(text), 'Enter a whole number from 1.'],
+  ['maxTokens', (text) => /^[1-9]\d{0,8}$/.test(text), 'Enter a whole number, at least 1.'],
   [
     'stop',
     (text) => stopsIn(text).length <= MAX_STOPS && stopsIn(text).every((line) => line.length <= MAX_STOP_CHARACTERS),

@@ -30,10 +30,11 @@ export const Waking = ({ wake, onCancel }: { wake: Wake; onCancel: () => void })
         <p>{wake.sentence}</p>
         <Progress label="Start of the deployment" value={progressOf(wake, now)} />
         <p>
-          {left > 0 ? `About ${inWords(Math.max(1, left))} left` : 'It takes longer than expected'}
-          {wake.p50Seconds > 0 && `: half of its starts took at most ${inWords(wake.p50Seconds)}, nine of ten ${inWords(wake.p90Seconds)}`}.{' '}
-          {next > 0 ? `The request is sent again in ${Math.ceil(next)} s` : 'The request is being sent again'}, for at most{' '}
-          {MAX_WAKE_SECONDS / 60} minutes in all.
+          {left > 0 ? `About ${inWords(Math.max(1, left))} left` : 'This is taking longer than expected'}
+          {wake.p50Seconds > 0 &&
+            `. Half of the deployment’s starts took at most ${inWords(wake.p50Seconds)}, 90% at most ${inWords(wake.p90Seconds)}`}
+          . {next > 0 ? `Sluice retries the request in ${Math.ceil(next)} s` : 'Sluice is retrying the request'}, for at most{' '}
+          {MAX_WAKE_SECONDS / 60} minutes in total.
         </p>
         <Row>
           <Button onClick={onCancel}>Cancel</Button>

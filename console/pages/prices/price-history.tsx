@@ -22,7 +22,7 @@ const KINDS = [
   ['completion', 'Output / M'],
 ] as const;
 
-const TONES = { 'applies now': 'good', scheduled: 'accent', past: undefined } as const;
+const TONES = { current: 'good', scheduled: 'accent', past: undefined } as const;
 
 const Versions = ({ prices }: { prices: readonly Price[] }) => {
   const earlierOf = (price: Price): Price | undefined => prices[prices.indexOf(price) + 1];
@@ -33,7 +33,7 @@ const Versions = ({ prices }: { prices: readonly Price[] }) => {
       rows={prices}
       keyOf={({ id }) => id}
       columns={[
-        { title: 'From', isWhole: true, render: ({ effective_at }) => formatUtc(effective_at) },
+        { title: 'Effective from', isWhole: true, render: ({ effective_at }) => formatUtc(effective_at) },
         {
           title: 'State',
           isWhole: true,
@@ -63,7 +63,7 @@ export const PriceHistory = ({ model, organization }: { model: string; organizat
   const me = useSignedIn();
   const [isAdding, setAdding] = useState(false);
   const query = useRead('GET /v1/prices', { query: { model, ...(organization && { organization }) } });
-  const current = query.data?.data.find((price) => stateOf(query.data.data, price, Date.now() / 1_000) === 'applies now');
+  const current = query.data?.data.find((price) => stateOf(query.data.data, price, Date.now() / 1_000) === 'current');
   return (
     <Section
       title={`Prices of ${model}`}
@@ -71,7 +71,7 @@ export const PriceHistory = ({ model, organization }: { model: string; organizat
         query.data && (
           <Row>
             <ButtonLink to={`/rerates?${new URLSearchParams({ dialog: 'create', model, ...(organization && { organization }) })}`}>
-              Correct past usage
+              Rerate past usage
             </ButtonLink>
             {can(me, 'prices:write') && (
               <Button look="primary" onClick={() => setAdding(true)}>

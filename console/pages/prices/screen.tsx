@@ -33,7 +33,7 @@ const SharedModels = () => {
       {({ pricing }) =>
         pricing.length === 0 ? (
           <Empty title="No shared model has a price yet">
-            <p>Enter the name of a model to give it one. It can be published then.</p>
+            <p>Enter the name of a model to add a price. You can then publish the model.</p>
           </Empty>
         ) : (
           <Table
@@ -45,7 +45,7 @@ const SharedModels = () => {
               { title: 'Input / M', isNumeric: true, render: ({ per_million }) => <Money amount={per_million.prompt} /> },
               { title: 'Cached / M', isNumeric: true, render: ({ per_million }) => <Money amount={per_million.cached_prompt} /> },
               { title: 'Output / M', isNumeric: true, render: ({ per_million }) => <Money amount={per_million.completion} /> },
-              { title: 'Since', isWhole: true, render: ({ effective_at }) => formatUtc(effective_at) },
+              { title: 'Effective from', isWhole: true, render: ({ effective_at }) => formatUtc(effective_at) },
               { title: 'Next price', isWhole: true, render: ({ next }) => (next ? `from ${formatUtc(next.effective_at)}` : 'none') },
             ]}
           />
@@ -68,8 +68,8 @@ const OwnModels = ({ organization }: { organization: string }) => {
         { title: 'Output / M', isNumeric: true, render: ({ pricing }) => <Money amount={pricing && perMillion(pricing.completion)} /> },
       ]}
       empty={
-        <Empty title="This organization has no model of its own">
-          <p>Its deployments are models of its own. It pays the same prices for shared models as all others.</p>
+        <Empty title="This organization has no models of its own">
+          <p>Only deployments are an organization’s own models. All organizations pay the same prices for shared models.</p>
         </Empty>
       }
     />
@@ -83,7 +83,7 @@ export const Screen = () => {
   return (
     <Page
       title="Prices"
-      description="In dollars per million tokens. A price is never changed: a new version replaces it from its time on."
+      description="In dollars per million tokens. A price version never changes: a new version replaces it from its start time."
       actions={model && <Button onClick={() => change({ model: '' })}>All models</Button>}
     >
       <Filters>
@@ -98,7 +98,7 @@ export const Screen = () => {
         <OwnModels organization={organization} />
       ) : (
         <Empty title="Enter a model">
-          <p>The name of one of the organization’s deployments.</p>
+          <p>Enter the name of one of the organization’s deployments.</p>
         </Empty>
       )}
     </Page>

@@ -13,9 +13,9 @@ import { ProjectActions } from '../projects/project-actions.tsx';
 import { BUDGETS, PROJECT_LABELS, type Project } from '../projects/project-draft.ts';
 
 const GAUGES = {
-  day: 'Spent of the budget of today',
-  month: 'Spent of the budget of this month',
-  total: 'Spent of the budget in total',
+  day: 'Spent of today’s budget',
+  month: 'Spent of this month’s budget',
+  total: 'Spent of the total budget',
 } as const;
 
 // What is reserved for requests in progress counts as spent.
@@ -26,7 +26,7 @@ const BudgetGauges = ({ project: { budgets, budgets_left } }: { project: Project
   });
   if (known.length === 0) return null;
   return (
-    <Section title="Budgets now" isCard>
+    <Section title="Budgets" isCard>
       <Columns>
         {known.map(({ period, limit, used, left }) => (
           <div key={period}>
@@ -51,7 +51,7 @@ const ProjectPage = ({ project, organization }: { project: Project; organization
       description={<Link to={`/projects${organization ? `?${new URLSearchParams({ organization })}` : ''}`}>All projects</Link>}
       actions={<ProjectActions project={project} organization={organization} />}
     >
-      {status === 'archived' && <Notice>No other API key can join this project. Keys that are in it keep working.</Notice>}
+      {status === 'archived' && <Notice>This project is archived. Its API keys keep working, but no other key can join it.</Notice>}
       <BudgetGauges project={project} />
       <Section title="Details" isCard>
         <Facts

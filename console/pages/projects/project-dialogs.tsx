@@ -32,7 +32,7 @@ const ProjectFields = ({ draft, onChange }: FieldsProps) => {
         label={PROJECT_LABELS.name}
         value={draft.name}
         onChange={(name) => onChange({ name })}
-        hint="A team, a product or a customer whose usage you want to see on its own."
+        hint="A team, product or customer whose usage you want to see separately."
         maxLength={100}
         autoFocus
       />
@@ -50,7 +50,8 @@ const ProjectFields = ({ draft, onChange }: FieldsProps) => {
         ))}
       </ShortFields>
       <Note>
-        What the API keys of the project can spend together. Requests that could exceed it are refused. Days and months are in UTC.
+        The most that the API keys of the project can spend together. Requests that could exceed a budget are rejected. Days and months are
+        in UTC.
       </Note>
     </Stack>
   );
@@ -120,6 +121,6 @@ export const ArchiveProject = ({ project: { id, name, version }, organization, o
       await readAgain('/v1/projects');
     }}
   >
-    <p>No other API key can join the project. Keys that are in it keep working, and its usage stays. This can’t be undone.</p>
+    <p>API keys in the project keep working and its usage is kept, but no other key can join it. This can’t be undone.</p>
   </Confirm>
 );

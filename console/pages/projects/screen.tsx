@@ -56,7 +56,7 @@ const ProjectList = ({ organization, status }: { organization: string | undefine
       empty={
         <Empty title={status === 'archived' ? 'No archived project' : 'No project yet'}>
           <p>
-            A project shows what a team or a product uses and costs, and can have a budget. Create one, then choose it when you create or
+            A project tracks the usage and costs of a team or product, and can have budgets. Create one, then choose it when you create or
             edit an API key.
           </p>
         </Empty>
@@ -76,7 +76,7 @@ export const Screen = () => {
   return (
     <Page
       title="Projects"
-      description="Parts of an organization whose API keys share a budget, and whose usage is shown on its own."
+      description="Groups of API keys, such as those of a team or product, with their own usage and budgets."
       actions={
         <>
           {can(me, 'usage:read') && <ButtonLink to="/usage?group=project_id">Usage by project</ButtonLink>}
@@ -103,7 +103,7 @@ export const Screen = () => {
       </Filters>
       {needsChoice ? (
         <Empty title="Choose an organization">
-          <p>You work for the platform. Its organizations each have their own projects.</p>
+          <p>Each organization has its own projects.</p>
         </Empty>
       ) : (
         <ProjectList organization={organization} status={status} />

@@ -19,7 +19,7 @@ const RatingLines = ({ rating: { id, charged, price_version, rerate, lines } }: 
         ['Rerate', rerate === null ? undefined : <CopyText key="rerate" text={rerate} />],
       ]}
     />
-    {lines === null && <Notice>The prices of this version are not known any more.</Notice>}
+    {lines === null && <Notice>The prices of this version are no longer available.</Notice>}
     {lines !== null && lines.length > 0 && (
       <Table
         label={`Cost of ${id}`}
@@ -42,10 +42,10 @@ export const RequestCost = ({ cost: { total, is_capped, is_prepaid, ratings } }:
     <Facts
       facts={[
         ['Total', <Money key="total" amount={total} />],
-        ['Paid from', is_prepaid ? 'prepaid credit' : 'the invoice of the month'],
+        ['Payment', is_prepaid ? 'prepaid credit' : 'monthly invoice'],
       ]}
     />
-    {is_capped && <Notice>The tokens cost more than what was reserved for the request, which is the most that it is charged.</Notice>}
+    {is_capped && <Notice>The tokens cost more than the amount reserved for the request, so only the reserved amount was charged.</Notice>}
     {ratings.map((rating) => (
       <RatingLines key={rating.id} rating={rating} />
     ))}

@@ -17,8 +17,8 @@ const attemptText = ({ model, code, ms }: Detail['attempts'][number]): string =>
 const limitsText = ({ in_flight, concurrency, requests_left, tokens_left }: NonNullable<Detail['limiter']>): string =>
   [
     `${in_flight}${concurrency === undefined ? '' : ` of ${concurrency}`} in flight`,
-    requests_left !== undefined && `${requests_left} requests of the minute left`,
-    tokens_left !== undefined && `${tokens_left} tokens of the minute left`,
+    requests_left !== undefined && `${requests_left} requests left this minute`,
+    tokens_left !== undefined && `${tokens_left} tokens left this minute`,
   ]
     .filter(Boolean)
     .join(', ');
@@ -36,7 +36,7 @@ export const RequestFacts = ({ request }: { request: Detail }) => (
           </span>,
         ],
         ['Model', request.model ? modelText(request.model, request.fallback) : 'not known'],
-        ['Failed before', request.attempts.length > 0 ? request.attempts.map(attemptText).join('; ') : undefined],
+        ['Failed attempts', request.attempts.length > 0 ? request.attempts.map(attemptText).join('; ') : undefined],
         ['Route', request.route ? `${request.route}${request.stream ? ', streamed' : ''}` : 'not known'],
         ['API key', <IdLink key="key" id={request.api_key_id} />],
         ['Project', request.project_id ? <IdLink key="project" id={request.project_id} /> : undefined],
@@ -64,8 +64,8 @@ export const RequestTokens = ({ request: { usage, time_to_first_token_ms, durati
         ['Cached input', <Count key="cached" value={usage.cached_tokens} />],
         ['Output', <Count key="output" value={usage.output_tokens} />],
         ['Counted by', usage.source === 'runtime' ? 'the model’s runtime' : 'Sluice'],
-        ['First token after', <Duration key="first" milliseconds={time_to_first_token_ms} />],
-        ['Complete after', <Duration key="complete" milliseconds={duration_ms} />],
+        ['Time to first token', <Duration key="first" milliseconds={time_to_first_token_ms} />],
+        ['Duration', <Duration key="complete" milliseconds={duration_ms} />],
       ]}
     />
   </Section>

@@ -23,9 +23,11 @@ const Content = ({ id }: { id: string }) => (
     {({ request, response, redactions, expires_at }) => (
       <Stack>
         <p>
-          Deleted <Time seconds={expires_at} />. {Object.keys(redactions).length > 0 && `Replaced: ${redactedText(redactions)}.`}
+          Expires <Time seconds={expires_at} />. {Object.keys(redactions).length > 0 && `Redacted: ${redactedText(redactions)}.`}
         </p>
-        {(request.is_truncated || response.is_truncated) && <Notice tone="warn">A part was left out, because it was too large.</Notice>}
+        {(request.is_truncated || response.is_truncated) && (
+          <Notice tone="warn">Part of the content was left out because it was too large.</Notice>
+        )}
         <Code label="Content of the request" variants={[['Request', textOf(request.content)]]} />
         <Code label="Content of the response" variants={[['Response', textOf(response.content)]]} />
       </Stack>
@@ -48,7 +50,7 @@ export const RequestPayload = ({ id, isLogged }: { id: string; isLogged: boolean
       )}
       {isLogged && !isShown && (
         <>
-          <p>The content was logged, after redaction. Each time someone reads it, the audit log gets an entry.</p>
+          <p>The content was logged after redaction. The audit log records each time that someone reads it.</p>
           <Button onClick={() => setShown(true)}>Show content</Button>
         </>
       )}

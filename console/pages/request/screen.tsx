@@ -19,10 +19,10 @@ import { RequestTimeline } from './timeline.tsx';
 type Detail = ReplyBody<'GET /v1/observability/requests/{id}'>;
 
 const NotFound = ({ onRetry }: { onRetry: () => void }) => (
-  <Empty title="This request was not found">
+  <Empty title="Request not found">
     <p>
-      A request is found from about a minute after its end, for 30 days. Requests with API keys that others created are shown only to owners
-      of the organization.
+      You can find a request from about a minute after it ends, for 30 days. Only owners of the organization can see requests with API keys
+      that other users created.
     </p>
     <Row>
       <Button onClick={onRetry}>Try again</Button>

@@ -8,7 +8,7 @@ type Detail = ReplyBody<'GET /v1/observability/requests/{id}'>;
 /** The phases of a request as bars. */
 export const RequestTimeline = ({ request: { phases, duration_ms } }: { request: Pick<Detail, 'phases' | 'duration_ms'> }) =>
   phases.length === 0 ? (
-    <Notice>The phases of this request are not known, because its function crashed.</Notice>
+    <Notice>The phases of this request are unknown because its function crashed.</Notice>
   ) : (
     <Spans
       label="Phases"

@@ -12,15 +12,15 @@ import { FILTER_NAMES, type FilterValues, filtersSet, SEARCH_RANGES } from './fi
 const STATUSES: readonly Choice[] = [
   ['', 'Any status'],
   ['2xx', 'Success (2xx)'],
-  ['4xx', 'Caller’s errors (4xx)'],
-  ['5xx', 'Our errors (5xx)'],
+  ['4xx', 'Client errors (4xx)'],
+  ['5xx', 'Server errors (5xx)'],
   ...['400', '401', '403', '404', '408', '413', '429', '500', '502', '503', '504'].map((status) => [status, status] as const),
 ];
 
 const OUTCOMES: readonly Choice[] = [
   ['', 'Any outcome'],
   ['completed', 'Completed'],
-  ['refused', 'Refused: not admitted'],
+  ['refused', 'Refused (not admitted)'],
   ['client_closed', 'Closed by the client'],
   ['upstream_failed', 'Model failed'],
   ['timed_out', 'Timed out'],
@@ -44,7 +44,7 @@ const MoreFilters = ({ values, onChange }: FilterBarProps) => {
   return (
     <Filters>
       {field('error_code', 'Error code', 'rate_limit_exceeded')}
-      {field('min_duration_ms', 'At least (ms)', '5000')}
+      {field('min_duration_ms', 'Minimum duration (ms)', '5000')}
       {field('user', 'End user')}
       {field('user_id', 'X-User-Id header')}
       {field('deployment', 'Deployment', 'dep_…')}

@@ -22,11 +22,11 @@ const AT_ONCE = 50;
 const NothingFound = ({ values }: { values: FilterValues }) =>
   filtersSet(values).length > 0 ? (
     <Empty title="No request matches the filters">
-      <p>Choose a longer time, or clear some filters. A request is found about a minute after it ended.</p>
+      <p>Choose a longer period or clear some filters. Requests appear about a minute after they end.</p>
     </Empty>
   ) : (
-    <Empty title="No requests in this time">
-      <p>Each request with one of your API keys is listed here about a minute after it ended.</p>
+    <Empty title="No requests in this period">
+      <p>Requests with your API keys appear here about a minute after they end.</p>
       <ButtonLink to="/api-keys">See API keys</ButtonLink>
     </Empty>
   );
@@ -49,8 +49,8 @@ const Results = ({ values, search }: ResultsProps) => {
         if (rows.length === 0 && !list.hasNextPage) return <NothingFound values={values} />;
         return (
           <div>
-            {isLive && newer.error && <Notice tone="warn">New requests can't be read: {newer.error.message}</Notice>}
-            {live?.isBehind && <Notice tone="warn">Requests arrive faster than this screen reads them. Add a filter to see all.</Notice>}
+            {isLive && newer.error && <Notice tone="warn">New requests couldn’t be loaded: {newer.error.message}</Notice>}
+            {live?.isBehind && <Notice tone="warn">Requests arrive faster than this page can load them. Add a filter to see all.</Notice>}
             {rows.length > 0 && <RequestTable rows={rows} organization={values.organization} />}
             <More
               count={rows.length}
@@ -83,7 +83,7 @@ export const Screen = () => {
   return (
     <Page
       title="Requests"
-      description="What happened to each request of the last 30 days. Open one for its timeline, tokens and cost."
+      description="Every request of the last 30 days. Open one to see its timeline, tokens and cost."
       actions={
         <Row>
           <CheckField
@@ -117,7 +117,7 @@ export const Screen = () => {
           }
           onClose={() => setExporting(false)}
         >
-          All requests that match the filters, newest first, without their content: at most 100,000.
+          Exports up to 100,000 requests that match the filters, newest first, without their content.
         </ExportDialog>
       )}
     </Page>

@@ -59,8 +59,8 @@ export const Effects = ({ rerate }: { rerate: Rerate }) => {
         keyOf={({ organization }) => organization}
         columns={COLUMNS}
         empty={
-          <Empty title={isWorking(rerate) ? 'The organizations are being read' : 'No organization is affected'}>
-            <p>Those with usage that was rated by the old price version in this time are listed here.</p>
+          <Empty title={isWorking(rerate) ? 'Reading organizations' : 'No organization is affected'}>
+            <p>Organizations with usage that the old price version rated in this period appear here.</p>
           </Empty>
         }
       />

@@ -35,7 +35,7 @@ const Totals = ({ rerate }: { rerate: Rerate }) => {
       <Tile
         label="Organizations"
         value={<Count value={organizations_done} />}
-        note={organizations === null ? 'They are being counted' : `of ${organizations}`}
+        note={organizations === null ? 'Being counted' : `of ${organizations}`}
       />
     </Tiles>
   );
@@ -47,8 +47,8 @@ const Details = ({ rerate }: { rerate: Rerate }) => (
       facts={[
         ['Id', <CopyText key="id" text={rerate.id} />],
         [rerate.model === null ? 'Instance type' : 'Model', rerate.model ?? rerate.instance_type],
-        ['Rated by', <CopyText key="from" text={rerate.from_version} />],
-        ['Is rated by', <CopyText key="to" text={rerate.to_version} />],
+        ['From price version', <CopyText key="from" text={rerate.from_version} />],
+        ['To price version', <CopyText key="to" text={rerate.to_version} />],
         ['Usage', `from ${formatUtc(rerate.start_time)} until ${formatUtc(rerate.end_time)}`],
         ['Organization', rerate.organization === null ? 'all' : <IdLink key="organization" id={rerate.organization} />],
         ['Reason', rerate.reason],
@@ -61,7 +61,7 @@ const Details = ({ rerate }: { rerate: Rerate }) => (
 
 const ExecuteDialog = ({ rerate, onClose }: { rerate: Rerate; onClose: () => void }) => (
   <Confirm
-    title="Execute this rerate"
+    title="Execute rerate"
     action="Execute rerate"
     onClose={onClose}
     onConfirm={async () => {
@@ -70,17 +70,17 @@ const ExecuteDialog = ({ rerate, onClose }: { rerate: Rerate; onClose: () => voi
     }}
   >
     <p>
-      {formatDifference(phaseOf(rerate)?.difference ?? '0')} in all is billed to the organizations below, or credited to them, with the next
-      invoice or from their credit. This can’t be undone; another rerate can correct it.
+      Sluice bills or credits {formatDifference(phaseOf(rerate)?.difference ?? '0')} in total to the organizations below, with their next
+      invoice or prepaid credit. This can’t be undone, but another rerate can correct it.
     </p>
   </Confirm>
 );
 
 const RerateNotice = ({ rerate }: { rerate: Rerate }) => {
-  if (rerate.state === 'previewing') return <Notice>The differences are being computed. Nothing changes.</Notice>;
+  if (rerate.state === 'previewing') return <Notice>Sluice is computing the differences. Nothing has been billed or credited.</Notice>;
   if (rerate.state === 'previewed')
-    return <Notice tone="warn">Nothing has changed yet. Check the differences below, then execute the rerate.</Notice>;
-  if (rerate.state === 'executing') return <Notice>The differences are being billed and credited.</Notice>;
+    return <Notice tone="warn">Nothing has been billed or credited yet. Review the differences below, then execute the rerate.</Notice>;
+  if (rerate.state === 'executing') return <Notice>Sluice is billing and crediting the differences.</Notice>;
   return null;
 };
 

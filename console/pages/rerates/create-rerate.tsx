@@ -46,7 +46,7 @@ const SubjectFields = ({ draft, onChange }: { draft: RerateDraft; onChange: Chan
     <>
       {can(me, 'deployments:read') && (
         <Segments
-          label="Usage to rate again"
+          label="Usage to rerate"
           value={draft.kind}
           onChange={(kind) => onChange({ kind, subject: '', fromVersion: '', toVersion: '' })}
           choices={[
@@ -62,8 +62,8 @@ const SubjectFields = ({ draft, onChange }: { draft: RerateDraft; onChange: Chan
           onChange={(subject) => onChange({ subject, fromVersion: '', toVersion: '' })}
         />
         <FilterField
-          label="Only of the organization"
-          placeholder="org_…, or all"
+          label="Organization"
+          placeholder="org_…, empty for all"
           value={draft.organization}
           onChange={(organization) => onChange({ organization, fromVersion: '', toVersion: '' })}
           isCode
@@ -86,10 +86,10 @@ export const CreateRerate = ({ model, organization, onClose }: CreateRerateProps
   const versions = useVersions(draft);
   const change: Change = (changes) => setDraft((was) => ({ ...was, ...changes }));
   return (
-    <Dialog title="Correct a wrong price" onClose={onClose}>
-      <p>First, the differences are computed and shown by organization. Nothing is charged or credited until you execute them.</p>
+    <Dialog title="Create rerate" onClose={onClose}>
+      <p>Sluice first computes the difference for each organization. Nothing is billed or credited until you execute the rerate.</p>
       <Form
-        submitLabel="Compute the differences"
+        submitLabel="Preview rerate"
         canSubmit={isCompleteRerate(draft)}
         onCancel={onClose}
         onSubmit={async ({ idempotencyKey }) => {
@@ -100,23 +100,23 @@ export const CreateRerate = ({ model, organization, onClose }: CreateRerateProps
       >
         <SubjectFields draft={draft} onChange={change} />
         <VersionField
-          label="Usage that was rated by"
+          label="From price version"
           value={draft.fromVersion}
           onChange={(fromVersion) => change({ fromVersion })}
           choices={versions}
         />
-        <VersionField label="Is rated by" value={draft.toVersion} onChange={(toVersion) => change({ toVersion })} choices={versions} />
+        <VersionField label="To price version" value={draft.toVersion} onChange={(toVersion) => change({ toVersion })} choices={versions} />
         <ShortFields>
           <TextField
             label="From (UTC)"
-            hint="When requests arrived."
+            hint="The time when requests arrived."
             type="datetime-local"
             value={draft.start}
             onChange={(start) => change({ start })}
           />
           <TextField
             label="Until (UTC)"
-            hint="At least an hour ago."
+            hint="Must be at least an hour ago."
             type="datetime-local"
             value={draft.end}
             onChange={(end) => change({ end })}
@@ -124,7 +124,7 @@ export const CreateRerate = ({ model, organization, onClose }: CreateRerateProps
         </ShortFields>
         <TextField
           label="Reason"
-          hint="For the audit logs."
+          hint="Recorded in the audit logs."
           value={draft.reason}
           onChange={(reason) => change({ reason })}
           maxLength={500}

@@ -62,7 +62,7 @@ export const choiceOfPrice = ({ id, effective_at, per_million: { prompt, complet
 /** A price version of an instance type as a choice. */
 export const choiceOfInstancePrice = ({ version, per_hour, effective_at }: InstancePrice): Choice => [
   version,
-  `$${formatAmount(per_hour)} an hour, from ${formatUtc(effective_at)}`,
+  `$${formatAmount(per_hour)} per hour, from ${formatUtc(effective_at)}`,
 ];
 
 /** The phase of a rerate that counts: its execution, or else its preview. */

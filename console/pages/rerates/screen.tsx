@@ -39,11 +39,11 @@ export const Screen = () => {
   return (
     <Page
       title="Rerates"
-      description="Usage that was rated by a wrong price is rated again by another price version. The difference is billed or credited."
+      description="Rate past usage again with another price version, for example after a wrong price. Sluice bills or credits the difference."
       actions={
         can(me, 'rerates:write') && (
           <Button look="primary" onClick={() => change({ dialog: 'create' })}>
-            Correct a wrong price
+            Create rerate
           </Button>
         )
       }
@@ -55,7 +55,7 @@ export const Screen = () => {
         columns={COLUMNS}
         empty={
           <Empty title="No rerate yet">
-            <p>If a price was entered wrongly, add the right one, then correct the usage that was rated by the wrong one.</p>
+            <p>If a price was wrong, add the correct price, then create a rerate for the usage that the wrong price rated.</p>
           </Empty>
         }
       />

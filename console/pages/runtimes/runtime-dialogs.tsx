@@ -17,7 +17,7 @@ const DIALECTS: readonly (readonly [Dialect, string])[] = [
   ['llama_cpp', 'llama.cpp’s server'],
   ['transformers', 'transformers serve'],
 ];
-const AMI_HINT = 'SageMaker’s InferenceAmiVersion, which decides the GPU driver. Empty: that of the instance type.';
+const AMI_HINT = 'SageMaker’s InferenceAmiVersion, which determines the GPU driver. Leave empty to use the AMI of the instance type.';
 
 interface RuntimeDialogProps {
   runtime: Runtime;
@@ -52,7 +52,7 @@ export const AddRuntime = ({ onClose }: { onClose: () => void }) => {
           value={id}
           onChange={setId}
           placeholder="vllm-0.30.0-patched"
-          hint="Deployments refer to it, and it never changes."
+          hint="Deployments refer to it. You can’t change it later."
           isCode
           autoFocus
         />
@@ -61,10 +61,16 @@ export const AddRuntime = ({ onClose }: { onClose: () => void }) => {
           value={image}
           onChange={setImage}
           placeholder="vllm:server-sagemaker-cuda-v2.5"
-          hint="Of AWS’s Deep Learning Containers, or of a registry in ECR, with an exact tag or a digest. It never changes either."
+          hint="An image of AWS Deep Learning Containers or of an ECR registry, with an exact tag or a digest. You can’t change it later."
           isCode
         />
-        <TextField label="For" value={description} onChange={setDescription} hint="Those who deploy a model read it." maxLength={200} />
+        <TextField
+          label="Description"
+          value={description}
+          onChange={setDescription}
+          hint="Shown to users who deploy a model."
+          maxLength={200}
+        />
         <SelectField label="Request format" value={dialect} onChange={setDialect} choices={DIALECTS} />
         <TextField label="AMI" value={ami} onChange={setAmi} hint={AMI_HINT} isCode />
       </Form>
@@ -73,14 +79,14 @@ export const AddRuntime = ({ onClose }: { onClose: () => void }) => {
 };
 
 const draftOf = ({ description, ami }: Runtime) => ({ description, ami: ami ?? '' });
-const LABELS = { description: 'For', ami: 'AMI' } as const;
+const LABELS = { description: 'Description', ami: 'AMI' } as const;
 
 /** Changes the description and the AMI of a runtime. */
 export const EditRuntime = ({ runtime, onClose }: RuntimeDialogProps) => {
   const { id } = runtime;
   return (
     <Dialog title={`Edit ${id}`} onClose={onClose}>
-      <p>New deployments and generations get it. Those that exist keep what they have.</p>
+      <p>The changes apply to new deployments and generations. Existing ones keep their settings.</p>
       <VersionedForm
         thing={runtime}
         draftOf={draftOf}
@@ -121,7 +127,7 @@ export const ChangeStatus = ({ runtime: { id, status, version }, onClose }: Runt
     >
       <p>
         {retires
-          ? 'No new deployment or generation can use it. Those that do keep it, and their callers notice nothing.'
+          ? 'New deployments and generations can’t use it. Existing ones keep it, and their callers aren’t affected.'
           : 'New deployments and generations can use it.'}
       </p>
     </Confirm>

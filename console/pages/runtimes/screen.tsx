@@ -21,14 +21,14 @@ interface Opened {
 const COLUMNS: readonly Column<Runtime>[] = [
   { title: 'Runtime', isWhole: true, render: ({ id }) => <code>{id}</code> },
   { title: 'State', isWhole: true, render: ({ status }) => <Chip state={status} {...(status === 'available' && { tone: 'good' })} /> },
-  { title: 'For', render: ({ description }) => description || '–' },
+  { title: 'Description', render: ({ description }) => description || '–' },
   { title: 'Request format', isWhole: true, render: ({ dialect }) => dialect },
 ];
 
 // The platform's own facts, and what it can change.
 const platformColumns = (open: (opened: Opened) => void): readonly Column<Runtime>[] => [
   { title: 'Image', render: ({ image }) => <code>{image}</code> },
-  { title: 'AMI', render: ({ ami }) => ami ?? 'of the instance type' },
+  { title: 'AMI', render: ({ ami }) => ami ?? 'instance type’s default' },
   {
     title: 'Actions',
     render: (runtime) => (
@@ -72,7 +72,7 @@ export const Screen = () => {
   return (
     <Page
       title="Runtimes"
-      description="The container images that deployments can run their models with. An image never changes: register another one instead."
+      description="The container images that deployments can run models with. You can’t change an image: register a new runtime instead."
       actions={
         canChange && (
           <Button look="primary" onClick={() => setDialog('add')}>
@@ -85,7 +85,7 @@ export const Screen = () => {
         {({ data }) =>
           data.length === 0 ? (
             <Empty title="No runtime yet">
-              <p>Deployments need one. An admin registers the image of a model server, such as vLLM.</p>
+              <p>Deployments need a runtime. An admin can register the image of a model server, such as vLLM.</p>
             </Empty>
           ) : (
             <RuntimeTable runtimes={data} canChange={canChange} />

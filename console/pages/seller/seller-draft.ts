@@ -23,17 +23,17 @@ export type SellerDraft = {
 export const SELLER_LABELS = {
   legalName: 'Legal name',
   address: 'Address',
-  country: 'Country, two letters',
-  taxId: 'Tax id',
-  email: 'E-mail for questions',
-  currency: 'Currency of all prices',
-  currencySymbol: 'Symbol',
-  paymentTermsDays: 'Days until due',
-  paymentInstructions: 'How to pay',
-  invoiceNote: 'Note on invoices',
-  invoicePrefix: 'Numbers of invoices begin with',
-  creditNotePrefix: 'Numbers of credit notes begin with',
-  issue: 'Invoices are issued',
+  country: 'Country code',
+  taxId: 'Tax ID',
+  email: 'Contact e-mail',
+  currency: 'Currency',
+  currencySymbol: 'Currency symbol',
+  paymentTermsDays: 'Payment due in (days)',
+  paymentInstructions: 'Payment instructions',
+  invoiceNote: 'Invoice note',
+  invoicePrefix: 'Invoice number prefix',
+  creditNotePrefix: 'Credit note number prefix',
+  issue: 'Issue invoices',
 } as const satisfies Record<keyof SellerDraft, string>;
 
 /** A seller that is not set yet, with the defaults of the API. Its version is that of the first change. */
@@ -100,7 +100,7 @@ export const faultsOfSeller = (draft: SellerDraft): Partial<Record<keyof SellerD
   ...(!/^[A-Za-z]{2}$/.test(draft.country.trim()) && draft.country !== '' && { country: 'Enter two letters, such as DE.' }),
   ...(!/^[A-Za-z]{3}$/.test(draft.currency.trim()) && { currency: 'Enter three letters, such as USD.' }),
   ...(!/^\d{1,3}$/.test(draft.paymentTermsDays) && { paymentTermsDays: 'Enter a number of days, at most 365.' }),
-  ...(draft.invoicePrefix === draft.creditNotePrefix && { creditNotePrefix: 'It must differ from that of invoices.' }),
+  ...(draft.invoicePrefix === draft.creditNotePrefix && { creditNotePrefix: 'Must differ from the invoice number prefix.' }),
 });
 
 /** True for a draft that can be sent, and that changes something. */

@@ -34,7 +34,7 @@ const Company = ({ draft, change }: PartProps) => {
       <TextField label={LABELS.legalName} value={draft.legalName} onChange={(legalName) => change({ legalName })} maxLength={200} />
       <TextArea
         label={LABELS.address}
-        hint="As it is printed, up to six lines."
+        hint="As printed on invoices, up to six lines."
         value={draft.address}
         onChange={(address) => change({ address })}
         rows={3}
@@ -57,7 +57,7 @@ const Company = ({ draft, change }: PartProps) => {
 const Payment = ({ draft, change }: PartProps) => {
   const faults = faultsOfSeller(draft);
   return (
-    <Section title="Money" isCard>
+    <Section title="Payment" isCard>
       <ShortFields>
         <TextField
           label={LABELS.currency}
@@ -100,8 +100,8 @@ const Invoices = ({ draft, change }: PartProps) => {
         value={draft.issue}
         onChange={(issue) => change({ issue })}
         choices={[
-          ['automatic', 'when their month is closed'],
-          ['manual', 'when someone issues the draft'],
+          ['automatic', 'Automatically, when the month is closed'],
+          ['manual', 'Manually, from drafts'],
         ]}
       />
       <ShortFields>

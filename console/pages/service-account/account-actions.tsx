@@ -54,7 +54,7 @@ const EnableAccount = ({ account: { id, name, version }, onClose }: ActionProps)
       await readAgain('/v1/service-accounts');
     }}
   >
-    <p>Its secrets that have not expired, and its federation rules, open sessions again.</p>
+    <p>Its unexpired secrets and its federation rules work again.</p>
   </Confirm>
 );
 

@@ -55,11 +55,11 @@ export const EndAccount = ({ account: { id, name, version }, isDeletion, onClose
         <p>
           {isDeletion
             ? 'Its secrets and federation rules are deleted, and its sessions end. This can’t be undone.'
-            : 'Its sessions end, and its secrets and federation rules open nothing until you enable it again.'}
+            : 'Its sessions end. Its secrets and federation rules don’t work until you enable it again.'}
         </p>
         <CheckField
           label="Revoke the API keys that it created"
-          hint="Otherwise the keys keep working, because programs may use them. You see which ones afterwards. Keys of its federation rules are always revoked."
+          hint="Otherwise, the keys keep working, and you see a list of them afterwards. Keys of its federation rules are always revoked."
           checked={revokesKeys}
           onChange={setRevokes}
         />

@@ -41,11 +41,15 @@ const AccountPage = ({ account }: { account: ServiceAccount }) => {
       </Section>
       <Secrets account={account} />
       <Section title="Without a secret" actions={<ButtonLink to={`/federation-rules?service_account=${id}`}>Federation rules</ButtonLink>}>
-        <p>Jobs of GitHub Actions, GitLab, AWS and others have a token that their service signs. A federation rule lets them in with it.</p>
+        <p>
+          Jobs on GitHub Actions, GitLab, AWS and other platforms have a token that the platform signs. Create a federation rule to let them
+          sign in with it.
+        </p>
       </Section>
       <Section title="Use it in a job" isCard>
         <p>
-          Save the secret in the variable <code>SERVICE_ACCOUNT_SECRET</code>. The access token works for 15 minutes; keep it until then.
+          Save the secret in the variable <code>SERVICE_ACCOUNT_SECRET</code>. The access token works for 15 minutes: reuse it until it
+          expires.
         </p>
         <Code label="A job of this service account" variants={jobSnippets({ controlUrl, account })} />
       </Section>

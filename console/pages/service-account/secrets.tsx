@@ -35,14 +35,14 @@ const CreateSecret = ({ account, onClose }: { account: ServiceAccount; onClose: 
     return (
       <SecretDialog title={`Secret of ${name}`} secret={created.secret} onClose={onClose}>
         <p>
-          Store it as <code>SERVICE_ACCOUNT_SECRET</code> where your job keeps its secrets. The job exchanges it for an access token of 15
-          minutes:
+          Store it as <code>SERVICE_ACCOUNT_SECRET</code> in your job’s secret store. The job exchanges it for an access token that works
+          for 15 minutes:
         </p>
         <Code label="A job with this secret" variants={jobSnippets({ controlUrl, account })} />
       </SecretDialog>
     );
   return (
-    <Dialog title={`Create a secret of ${name}`} onClose={onClose}>
+    <Dialog title={`Create secret for ${name}`} onClose={onClose}>
       <Form
         submitLabel="Create secret"
         onCancel={onClose}
@@ -68,7 +68,7 @@ const DeleteSecret = ({ account, secret, onClose }: { account: ServiceAccount; s
   const [endsSessions, setEnds] = useState(false);
   return (
     <Confirm
-      title={`Delete the secret ${secret.hint}`}
+      title={`Delete secret ${secret.hint}`}
       action="Delete secret"
       onClose={onClose}
       onConfirm={async () => {
@@ -80,11 +80,11 @@ const DeleteSecret = ({ account, secret, onClose }: { account: ServiceAccount; s
       }}
     >
       <p>
-        Jobs of {account.name} with this secret get no access token any more. It was last used <Time seconds={secret.last_used_at} />.
+        Jobs of {account.name} can no longer get access tokens with this secret. It was last used <Time seconds={secret.last_used_at} />.
       </p>
       <CheckField
         label="End all sessions of the service account now"
-        hint="If the secret has leaked. Otherwise access tokens that it opened work for up to 15 minutes."
+        hint="Do this if the secret has leaked. Otherwise, access tokens issued with it work for up to 15 minutes."
         checked={endsSessions}
         onChange={setEnds}
       />
@@ -97,7 +97,7 @@ const columnsFor = (onDelete: ((secret: Secret) => void) | undefined): readonly 
   { title: 'State', render: (secret) => <Chip state={hasExpired(secret) ? 'expired' : 'active'} /> },
   { title: 'Expires', isWhole: true, render: ({ expires_at }) => <Time seconds={expires_at} /> },
   { title: 'Last used', isWhole: true, render: ({ last_used_at }) => <Time seconds={last_used_at} /> },
-  { title: 'From', render: ({ last_ip_address }) => last_ip_address ?? '–' },
+  { title: 'Last used from', render: ({ last_ip_address }) => last_ip_address ?? '–' },
   { title: 'Created', isWhole: true, render: ({ created_at }) => <Time seconds={created_at} /> },
   ...(onDelete ? [{ title: 'Actions', render: (secret: Secret) => <Button onClick={() => onDelete(secret)}>Delete secret</Button> }] : []),
 ];
@@ -126,7 +126,8 @@ export const Secrets = ({ account }: { account: ServiceAccount }) => {
         {({ data }) =>
           data.length === 0 ? (
             <p>
-              No secret yet. A program proves with it who it is. Jobs whose service signs tokens for them need none: use a federation rule.
+              No secret yet. A program authenticates with a secret. Jobs on platforms that sign tokens for them don’t need one: use a
+              federation rule.
             </p>
           ) : (
             <Table
@@ -138,7 +139,7 @@ export const Secrets = ({ account }: { account: ServiceAccount }) => {
           )
         }
       </Loaded>
-      {live.length >= MAX_LIVE && <p>Two secrets work at the same time. Delete the one that is no longer used to create another.</p>}
+      {live.length >= MAX_LIVE && <p>At most two secrets can be active. To create another, delete one that you no longer use.</p>}
       {isCreating && <CreateSecret account={account} onClose={() => setCreating(false)} />}
       {deleted && <DeleteSecret account={account} secret={deleted} onClose={() => setDeleted(undefined)} />}
     </Section>

@@ -23,7 +23,7 @@ const PermissionFields = ({ draft, onChange }: Pick<AccountFieldsProps, 'draft' 
     <Stack>
       {(hasAll || draft.permissions === ALL) && (
         <Segments
-          label="Permissions it gets"
+          label="Granted permissions"
           value={draft.permissions === ALL ? 'all' : 'chosen'}
           choices={[
             ['chosen', 'Only these'],

@@ -39,7 +39,7 @@ export const Screen = () => {
   return (
     <Page
       title="Service accounts"
-      description="Accounts of programs that call the control plane, such as a nightly report or a pipeline. Requests to models need an API key."
+      description="Accounts for programs that call the control plane, such as a nightly report or a pipeline. Requests to models need an API key."
       actions={
         can(me, 'service_accounts:write') && (
           <Button look="primary" onClick={() => setDialog('create')}>
@@ -61,8 +61,8 @@ export const Screen = () => {
         empty={
           <Empty title="No service account yet">
             <p>
-              Give a program an account of its own with only the permissions that it needs. It proves who it is with a secret, or without
-              one in GitHub Actions and other services that sign tokens for their jobs.
+              Give a program its own account with only the permissions that it needs. It authenticates with a secret, or without one on
+              GitHub Actions and other platforms that sign tokens for their jobs.
             </p>
           </Empty>
         }

@@ -7,7 +7,7 @@ type Levels = ReplyBody<'GET /v1/service-levels'>;
 type Level = Levels['data'][number];
 
 /** How a promise stands: `kept`, or why not. */
-export type LevelState = 'kept' | 'missed' | 'kept so far' | 'missed so far' | 'known at the end' | 'too few requests' | 'no charges';
+export type LevelState = 'kept' | 'missed' | 'kept so far' | 'missed so far' | 'not known yet' | 'too few requests' | 'no charges';
 
 /** A measure of a model in a month. */
 export interface LevelRow {
@@ -52,7 +52,7 @@ const measuredOf = (level: Level, measure: Measure): { requests: number | null; 
     return {
       requests: total,
       text:
-        share === undefined ? undefined : `${percentOfShare(shareOf(share))} % (${formatCount(level.answered)} of ${formatCount(total)})`,
+        share === undefined ? undefined : `${percentOfShare(shareOf(share))}% (${formatCount(level.answered)} of ${formatCount(total)})`,
     };
   }
   const [requests, p95Ms] =
@@ -68,7 +68,7 @@ const isBelow = (level: Level, { threshold }: Tier): boolean => {
 const stateOf = (level: Level, measure: Measure, promise: Tier, isFinal: boolean): LevelState => {
   const { requests } = measuredOf(level, measure);
   if (level.misses.some((miss) => miss.measure === measure)) return 'missed';
-  if (requests === null) return isFinal ? 'no charges' : 'known at the end';
+  if (requests === null) return isFinal ? 'no charges' : 'not known yet';
   if (requests < (level.promised[measure]?.min_requests ?? 1)) return 'too few requests';
   if (isFinal) return level.charges === null ? 'no charges' : 'kept';
   return isBelow(level, promise) ? 'missed so far' : 'kept so far';

@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<LevelRow>[] = [
     render: ({ credit }) =>
       credit && (
         <>
-          {credit.percent} % of <Money amount={credit.charges} />
+          {credit.percent}% of <Money amount={credit.charges} />
         </>
       ),
   },
@@ -50,10 +50,10 @@ const Levels = ({ organization, month }: { organization: string | undefined; mon
         const rows = levelRows(levels);
         if (rows.length === 0)
           return (
-            <Empty title={`No promise was used in ${monthName(month)}`}>
+            <Empty title={`No promises in ${monthName(month)}`}>
               <p>
-                Here you see how shared models with a promise answered your requests, and what a missed promise credits. The page of a{' '}
-                <ScreenLink to="/models">model</ScreenLink> says what it promises.
+                If you use a shared model with a promise, you see here whether it was kept, and the credit if it was missed. The page of
+                each <ScreenLink to="/models">model</ScreenLink> shows its promise.
               </p>
             </Empty>
           );
@@ -62,11 +62,11 @@ const Levels = ({ organization, month }: { organization: string | undefined; mon
             {levels.credit_note !== null && (
               <Notice>
                 <p>
-                  A credit note of the month's <ScreenLink to={invoices}>invoice</ScreenLink> has the numbers of each missed promise.
+                  A credit note for the month’s <ScreenLink to={invoices}>invoice</ScreenLink> shows the numbers for each missed promise.
                 </p>
               </Notice>
             )}
-            {!levels.is_final && <Notice>These are counts so far. Percentiles and credits come with the month's invoice.</Notice>}
+            {!levels.is_final && <Notice>These are counts so far. Percentiles and credits are available with the month’s invoice.</Notice>}
             <Table
               label={`Service levels of ${monthName(month)}`}
               columns={COLUMNS}
@@ -91,7 +91,7 @@ export const Screen = () => {
   return (
     <Page
       title="Service levels"
-      description="What shared models promised, how they answered your requests, and what missed promises credit, by UTC month."
+      description="Promised and measured service levels of the shared models that you used, with credits for missed promises, by UTC month."
     >
       <Filters>
         <OrganizationField value={chosen} onChange={setChosen} />
@@ -104,7 +104,7 @@ export const Screen = () => {
       </Filters>
       {needsChoice ? (
         <Empty title="Choose an organization">
-          <p>You work for the platform. Service levels are computed from the requests of each organization.</p>
+          <p>Service levels are measured for each organization.</p>
         </Empty>
       ) : (
         <Levels organization={organization} month={chosenMonth} />

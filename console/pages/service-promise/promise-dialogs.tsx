@@ -33,7 +33,7 @@ const changed = () => readAgain('/v1/service-promises', '/v1/models', '/v1/servi
 const MonthField = ({ month, onChange }: { month: string; onChange: (month: string) => void }) => (
   <SelectField
     label="From (UTC)"
-    hint="A promise is known before its month begins."
+    hint="You can only state a promise before its month begins."
     value={month}
     onChange={onChange}
     choices={monthsToCome(Date.now()).map((each) => [each, monthName(each)] as const)}
@@ -52,10 +52,10 @@ const hasNoFault = (draft: PromiseDraft): boolean => Object.keys(promiseFaults(d
 export const StatePromise = ({ model, list, onClose }: PromiseDialogProps) => {
   const [month, setMonth] = useState(() => monthsToCome(Date.now())[0] ?? '');
   return (
-    <Dialog title={`What ${model} promises`} onClose={onClose}>
+    <Dialog title={`State promise for ${model}`} onClose={onClose}>
       <p>
-        A month that misses the promise gives each organization a part of its charges for the model back. The first line of a measure is the
-        promise; each further one is a worse miss with a larger credit. Leave a measure empty to promise nothing of it.
+        If a month misses the promise, each organization gets a part of its charges for the model back. The first line of a measure is the
+        promise. Each further line is a worse miss with a larger credit. Leave a measure empty to promise nothing for it.
       </p>
       <MonthField month={month} onChange={setMonth} />
       <VersionedForm
@@ -81,7 +81,7 @@ export const StatePromise = ({ model, list, onClose }: PromiseDialogProps) => {
                 <Stack key={measure}>
                   <TextArea
                     label={PROMISE_LABELS[measure]}
-                    hint={`One tier a line, such as ${EXAMPLES[measure]}.`}
+                    hint={`One tier per line, such as ${EXAMPLES[measure]}.`}
                     rows={2}
                     value={draft[measure]}
                     onChange={(text) => change({ [measure]: text })}
@@ -90,7 +90,7 @@ export const StatePromise = ({ model, list, onClose }: PromiseDialogProps) => {
                   {draft[measure].trim() !== '' && (
                     <TextField
                       label={PROMISE_LABELS[`${measure}_least`]}
-                      hint="With fewer in a month, it is not evaluated."
+                      hint="With fewer in a month, the measure isn’t evaluated."
                       value={draft[`${measure}_least`]}
                       onChange={(text) => change({ [`${measure}_least`]: text })}
                       fault={faults[`${measure}_least`]}
@@ -124,7 +124,7 @@ export const EndPromise = ({ model, list: { version }, onClose }: PromiseDialogP
   const [month, setMonth] = useState(() => monthsToCome(Date.now())[0] ?? '');
   return (
     <Confirm
-      title={`End the promise of ${model}`}
+      title={`End promise of ${model}`}
       action="End promise"
       onClose={onClose}
       onConfirm={async () => {
@@ -134,8 +134,8 @@ export const EndPromise = ({ model, list: { version }, onClose }: PromiseDialogP
     >
       <MonthField month={month} onChange={setMonth} />
       <p>
-        From {monthName(month)} on, {model} promises nothing, until a promise that was stated for a later month. Months before it keep their
-        promise, and are credited if they miss it.
+        From {monthName(month)}, {model} promises nothing until the next promise stated for a later month. Earlier months keep their promise
+        and are credited if they miss it.
       </p>
     </Confirm>
   );

@@ -9,13 +9,13 @@ type NewPromise = RequestBody<'POST /v1/service-promises'>;
 export type PromiseDraft = Record<Measure | `${Measure}_least` | 'most', string>;
 
 export const PROMISE_LABELS: Readonly<Record<keyof PromiseDraft, string>> = {
-  availability: 'Requests answered: percent below which, and credit in percent',
-  availability_least: 'Only from so many requests',
-  first_token_p95_ms: 'First token of 95 of 100 streams: ms above which, and credit in percent',
-  first_token_p95_ms_least: 'Only from so many streams',
-  wake_p95_seconds: 'Wait for capacity of 95 of 100: seconds above which, and credit in percent',
-  wake_p95_seconds_least: 'Only from so many waits',
-  most: 'Most credit of all misses together, in percent',
+  availability: 'Availability: below (%) and credit (%)',
+  availability_least: 'Minimum requests',
+  first_token_p95_ms: 'Time to first token (p95): above (ms) and credit (%)',
+  first_token_p95_ms_least: 'Minimum streams',
+  wake_p95_seconds: 'Wait for capacity (p95): above (s) and credit (%)',
+  wake_p95_seconds_least: 'Minimum waits',
+  most: 'Maximum total credit (%)',
 };
 
 const MONTHS_SHOWN = 12;
@@ -81,8 +81,8 @@ const faultOfTiers = (measure: Measure, text: string): string | undefined => {
   const tiers = parsed(measure, text);
   if (tiers.some((tier) => tier === undefined))
     return measure === 'availability'
-      ? 'Enter a percentage of requests and a credit a line, such as 99.9: 10.'
-      : 'Enter a whole number and a credit in percent a line, such as 2000: 5.';
+      ? 'Enter a percentage and a credit on each line, such as 99.9: 10.'
+      : 'Enter a whole number and a credit on each line, such as 2000: 5.';
   if (tiers.length > MAX_TIERS) return `Enter at most ${MAX_TIERS} tiers.`;
   const isInOrder = tiers.every((tier, i) => i === 0 || isWorse(measure, tiers[i - 1] as Tier, tier as Tier));
   return isInOrder ? undefined : 'Each line must be a worse miss than the one above it, with a larger credit.';

@@ -12,9 +12,9 @@ export const MEASURES: readonly Measure[] = ['availability', 'first_token_p95_ms
 
 /** Measures as people call them. */
 export const MEASURE_NAMES: Readonly<Record<Measure, string>> = {
-  availability: 'Requests answered',
-  first_token_p95_ms: 'First token, 95 of 100',
-  wake_p95_seconds: 'Wait for capacity, 95 of 100',
+  availability: 'Availability',
+  first_token_p95_ms: 'Time to first token (p95)',
+  wake_p95_seconds: 'Wait for capacity (p95)',
 };
 
 const PERCENT = 100n;
@@ -25,7 +25,7 @@ export const percentOfShare = (share: string): string => fromUnits(toUnits(share
 
 /** The threshold of a tier as people read it. */
 export const thresholdText = (measure: Measure, threshold: string): string => {
-  if (measure === 'availability') return `${percentOfShare(threshold)} %`;
+  if (measure === 'availability') return `${percentOfShare(threshold)}%`;
   return `${formatCount(threshold)} ${measure === 'first_token_p95_ms' ? 'ms' : 's'}`;
 };
 
@@ -44,13 +44,13 @@ export const tiersOf = (figures: Figures, measure: Measure): readonly Tier[] =>
 
 const PROMISES: Readonly<Record<Measure, (threshold: string) => string>> = {
   availability: (threshold) => `At least ${threshold} of the requests are answered`,
-  first_token_p95_ms: (threshold) => `95 of 100 streams begin within ${threshold}`,
-  wake_p95_seconds: (threshold) => `95 of 100 waits for capacity end within ${threshold}`,
+  first_token_p95_ms: (threshold) => `95% of streams begin within ${threshold}`,
+  wake_p95_seconds: (threshold) => `95% of waits for capacity end within ${threshold}`,
 };
 
 const creditsText = (measure: Measure, tiers: readonly Tier[]): string =>
   tiers
-    .map(({ threshold, credit }) => `${credit} % ${measure === 'availability' ? 'below' : 'above'} ${thresholdText(measure, threshold)}`)
+    .map(({ threshold, credit }) => `${credit}% ${measure === 'availability' ? 'below' : 'above'} ${thresholdText(measure, threshold)}`)
     .join(', ');
 
 const promiseSentence = (figures: Figures, measure: Measure): string | undefined => {
@@ -67,5 +67,5 @@ export const promiseSentences = (figures: Figures): readonly string[] => {
   const { max_credit_percent: most } = figures;
   const sentences = MEASURES.map((measure) => promiseSentence(figures, measure)).filter((sentence) => sentence !== undefined);
   if (sentences.length === 0 || most === WHOLE) return sentences;
-  return [...sentences, `All misses of a month together credit at most ${most} %.`];
+  return [...sentences, `The total credit for a month is at most ${most}%.`];
 };

@@ -58,7 +58,7 @@ export const ServicePromise = ({ model: { name, service_promise } }: { model: Pr
     <Section title="Service levels">
       {service_promise ? <Promised figures={service_promise} otherwise={NOTHING} /> : <p>Nothing is promised this month.</p>}
       <p>
-        <ScreenLink to="/service-levels">Compare promises with what was measured</ScreenLink>
+        <ScreenLink to="/service-levels">Compare promised and measured service levels</ScreenLink>
       </p>
       {isForPlatform && <Loaded query={list}>{(promises) => <AllPromises model={name} list={promises} />}</Loaded>}
     </Section>

@@ -151,7 +151,7 @@ describe('the message to a new owner', () => {
 
   test('announces a password and a key that come separately', () => {
     const text = welcomeOf({ ...facts, isPasswordMailed: false, hasKey: true });
-    expect(text).toMatch(/password that you get separately[\s\S]*first API key separately/);
+    expect(text).toMatch(/password that you receive separately[\s\S]*first API key separately/);
   });
 });
 

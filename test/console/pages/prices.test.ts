@@ -53,7 +53,7 @@ describe('price versions', () => {
       { id: 'current', effective_at: 20 },
       { id: 'first', effective_at: 10 },
     ];
-    expect(versions.map((version) => stateOf(versions, version, 25))).toEqual(['scheduled', 'applies now', 'past']);
+    expect(versions.map((version) => stateOf(versions, version, 25))).toEqual(['scheduled', 'current', 'past']);
     expect(stateOf(versions.slice(0, 1), { id: 'next', effective_at: 30 }, 25)).toBe('scheduled');
   });
 });
@@ -106,7 +106,7 @@ describe('the form of a rerate', () => {
       effective_at: 0,
     };
     expect(choiceOfPrice(price)).toEqual(['price_1', '$0.05 in, $0.20 out, from 1970-01-01 00:00:00 UTC']);
-    expect(choiceOfInstancePrice({ version: 'price_2', per_hour: '1.5', effective_at: 0 })[1]).toContain('$1.50 an hour');
+    expect(choiceOfInstancePrice({ version: 'price_2', per_hour: '1.5', effective_at: 0 })[1]).toContain('$1.50 per hour');
   });
 
   test.each([

@@ -189,7 +189,7 @@ describe('billing in the console', () => {
     await page.getByRole('cell', { name: '$90.00' }).waitFor();
     const asAdmin = await ui.open(admin, `/billing?view=credit&organization=${organization}`);
     await asAdmin.page.getByRole('button', { name: 'Grant credit' }).click();
-    await asAdmin.page.getByLabel('Amount, dollars').fill('25.5');
+    await asAdmin.page.getByLabel('Amount ($)').fill('25.5');
     await asAdmin.page.getByLabel('Reason').fill('Order 1');
     await asAdmin.page.getByRole('dialog').getByRole('button', { name: 'Grant credit' }).dblclick();
     await asAdmin.page.getByRole('cell', { name: '$25.50' }).nth(1).waitFor();
@@ -261,11 +261,11 @@ describe('billing in the console', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await goTo(page, '/service-levels?month=2026-06');
     await page.getByText('A credit note of the month').waitFor();
-    const level = ['Requests answered', 'at least 99.9 %', '99.81 % (9,981 of 10,000)', '10,000', 'missed', '10 % of $100.00'];
+    const level = ['Availability', 'at least 99.9%', '99.81% (9,981 of 10,000)', '10,000', 'missed', '10% of $100.00'];
     expect(await rowOf(PLANTED)).toEqual(level);
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByLabel('Month').selectOption({ index: 1 });
-    await page.getByRole('heading', { name: 'No promise was used in' }).waitFor();
+    await page.getByRole('heading', { name: 'No promises in' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);
     const [member, viewer] = await Promise.all([

@@ -62,7 +62,7 @@ describe('models in the console', () => {
   test('lets an admin announce the end of a model, and withdraw it', async () => {
     const { page, faults, close } = await ui.open(await ui.control.asAdmin(), `/models/${ui.run.model}`);
     await page.getByRole('button', { name: 'Deprecate' }).click();
-    await page.getByLabel('Removed on (UTC)').fill('2099-01-31');
+    await page.getByLabel('Removal date (UTC)').fill('2099-01-31');
     await page.getByRole('button', { name: 'Deprecate model' }).click();
     await page.getByText('will be removed on 2099-01-31').waitFor();
     const { deprecation } = await ui.control.done('GET', `/v1/models/${ui.run.model}`, { token: owner.token });
@@ -84,10 +84,10 @@ describe('service levels in the console', () => {
     const dialog = page.getByRole('dialog');
     await page.getByText('Nothing is promised this month.').waitFor();
     await page.getByRole('button', { name: 'State promise' }).click();
-    await dialog.getByLabel('Requests answered: percent').fill('99.9: 10\n99.95: 25');
+    await dialog.getByLabel('Availability: below').fill('99.9: 10\n99.95: 25');
     await dialog.getByText('Each line must be a worse miss').waitFor();
-    await dialog.getByLabel('Requests answered: percent').fill('99.9: 10\n99: 25');
-    await dialog.getByText('10 % below 99.9 %, 25 % below 99 %').waitFor();
+    await dialog.getByLabel('Availability: below').fill('99.9: 10\n99: 25');
+    await dialog.getByText('10% below 99.9%, 25% below 99%').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     const body = { model: ui.run.model, first_token_p95_ms: { tiers: [{ above: 2_000, credit_percent: 5 }] } };
     await ui.control.done('POST', '/v1/service-promises', { token: admin.token, body });
@@ -95,7 +95,7 @@ describe('service levels in the console', () => {
     await dialog.getByText('Someone else changed this').waitFor();
     await dialog.getByRole('button', { name: 'Continue with these values' }).click();
     await dialog.getByRole('button', { name: 'State promise' }).click();
-    await page.getByRole('cell', { name: '95 of 100 streams begin within 2,000 ms' }).waitFor();
+    await page.getByRole('cell', { name: '95% of streams begin within 2,000 ms' }).waitFor();
     const availability = { tiers: [{ below: '0.999' }, { below: '0.99', credit_percent: 25 }] };
     expect(await promised()).toMatchObject({ version: 2, data: [{ availability, first_token_p95_ms: { tiers: [{ above: 2_000 }] } }] });
     await page.getByRole('button', { name: 'End promise' }).click();
@@ -103,7 +103,7 @@ describe('service levels in the console', () => {
     await page.getByRole('cell', { name: 'Nothing is promised.' }).waitFor();
     expect(await promised()).toMatchObject({ version: 3, data: [{ availability: null, first_token_p95_ms: null }] });
     // Each month has its own.
-    const answered = dialog.getByLabel('Requests answered: percent');
+    const answered = dialog.getByLabel('Availability: below');
     const openAt = async (month: number): Promise<string> => {
       await page.getByRole('button', { name: 'State promise' }).click();
       await dialog.getByLabel('From (UTC)').selectOption({ index: month });
@@ -112,7 +112,7 @@ describe('service levels in the console', () => {
     expect(await openAt(2)).toBe('');
     await answered.fill('95: 10');
     await dialog.getByRole('button', { name: 'State promise' }).click();
-    await page.getByRole('cell', { name: 'At least 95 %' }).waitFor();
+    await page.getByRole('cell', { name: 'At least 95%' }).waitFor();
     expect(await openAt(2)).toBe('95: 10');
     await dialog.getByLabel('From (UTC)').selectOption({ index: 0 });
     expect(await answered.inputValue()).toBe('');
@@ -194,7 +194,7 @@ describe('the payload log in the console', () => {
   test('switches the log on, and keeps what somebody else has changed meanwhile', async () => {
     const { page, faults, close } = await ui.open(owner, '/payload-log');
     await page.getByLabel('Log the content of requests').check();
-    await page.getByLabel('Kept for').selectOption('7');
+    await page.getByLabel('Retention').selectOption('7');
     await ui.control.done('PUT', '/v1/observability/payload-log', { token: owner.token, body: { enabled: false, paths: ['$.user'] } });
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByText('Someone else changed this').waitFor();

@@ -78,7 +78,7 @@ describe('the playground of the console', () => {
       expect(measures.Cost).toBe(`$${cost.total}`);
       expect(measures['Tokens in']).toBe(String(usage.input_tokens));
     }
-    await answer(page).getByText('Code of this request').click();
+    await answer(page).getByText('Code for this request').click();
     expect(bodyOfCurl((await answer(page).locator('pre').textContent()) ?? '')).toEqual(bodies[0]);
     expect(bodies[0]).toMatchObject({ max_tokens: 12, temperature: 0, messages: [{ role: 'system', content: "It's $brief." }, {}] });
 

@@ -158,12 +158,12 @@ describe('requests in the console', () => {
 
     const supporter = await open(address, await ui.control.createUser({ role: 'support' }));
     await supporter.page.getByLabel('Phases').getByText('Call the model').waitFor();
-    await supporter.page.getByText('Only support', { exact: true }).waitFor({ state: 'attached' });
+    await supporter.page.getByText('Support only', { exact: true }).waitFor({ state: 'attached' });
     const download = supporter.page.waitForEvent('download');
     await supporter.page.getByRole('button', { name: 'Download' }).click();
     expect([(await download).suggestedFilename(), await readFile(await (await download).path(), 'utf8')]).toEqual([FILE, 'slow\n']);
     await supporter.page.getByText('Internal note', { exact: true }).click();
-    await supporter.page.getByText('Only support reads this').waitFor();
+    await supporter.page.getByText('Visible to support only').waitFor();
     await supporter.page.getByRole('textbox', { name: 'Internal note' }).fill('The container had restarted.');
     await supporter.page.getByRole('button', { name: 'Save internal note' }).click();
     await supporter.page.getByText('Internal note, visible only to support').waitFor();
@@ -187,7 +187,7 @@ describe('requests in the console', () => {
     await membersPage.page.getByRole('link', { name: shortened(membersRequest) }).waitFor();
     expect(await membersPage.page.getByRole('link', { name: shortened(ownersRequest) }).count()).toBe(0);
     await goTo(membersPage.page, `/requests/${ownersRequest}`);
-    await membersPage.page.getByText('This request was not found').waitFor();
+    await membersPage.page.getByText('Request not found').waitFor();
     const billingPage = await open('/requests', billing);
     await billingPage.page.getByText("Your role doesn't have access to this page").waitFor();
     expect([...membersPage.faults, ...billingPage.faults]).toEqual([]);

@@ -88,9 +88,9 @@ describe('the form of a promise', () => {
 
   test('says in sentences what it promises', () => {
     expect(promiseSentences(FIGURES)).toEqual([
-      'At least 99.9 % of the requests are answered, if at least 1,000 requests count. Credit: 10 % below 99.9 %, 25 % below 99 %.',
-      '95 of 100 streams begin within 2,000 ms. Credit: 5 % above 2,000 ms.',
-      'All misses of a month together credit at most 30 %.',
+      'At least 99.9% of the requests are answered, if at least 1,000 requests count. Credit: 10% below 99.9%, 25% below 99%.',
+      '95% of streams begin within 2,000 ms. Credit: 5% above 2,000 ms.',
+      'The total credit for a month is at most 30%.',
     ]);
   });
 
@@ -125,7 +125,7 @@ describe('the rows of service levels', () => {
 
   test('compare each promise with what was measured', () => {
     expect(rows({})).toEqual([
-      ['99.9 % (999,000 of 1,000,000)', 1_000_000, 'kept', undefined],
+      ['99.9% (999,000 of 1,000,000)', 1_000_000, 'kept', undefined],
       ['2.35 s', 500, 'missed', { percent: 5, charges: '50' }],
     ]);
   });
@@ -141,11 +141,11 @@ describe('the rows of service levels', () => {
     const unknown = { first_tokens: null, first_token_p95_ms: null, waits: null, charges: null, misses: [] };
     const soFar = (level: object) => rows({ ...unknown, ...level }, false).map(([measured, , state]) => [measured, state]);
     expect(soFar({})).toEqual([
-      ['99.9 % (999,000 of 1,000,000)', 'kept so far'],
-      [undefined, 'known at the end'],
+      ['99.9% (999,000 of 1,000,000)', 'kept so far'],
+      [undefined, 'not known yet'],
     ]);
     expect(soFar({ answered: 9_989_999_999, failed: 10_000_001 })[0]).toEqual([
-      '99.8999 % (9,989,999,999 of 10,000,000,000)',
+      '99.8999% (9,989,999,999 of 10,000,000,000)',
       'missed so far',
     ]);
   });

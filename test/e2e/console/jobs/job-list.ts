@@ -224,12 +224,12 @@ export const JOBS: readonly Job[] = [
       await page.getByRole('link', { name: 'Onboard organization' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Organization').fill(name);
-      await dialog.getByLabel('E-mail of its owner').fill(`ada-${randomUUID()}@example.com`);
+      await dialog.getByLabel('Owner’s e-mail').fill(`ada-${randomUUID()}@example.com`);
       await dialog.getByLabel('First API key').fill('production');
       await dialog.getByText('Limits, credit and password').click();
       await dialog.getByLabel('Budget per month').fill('500');
       await dialog.getByLabel('Pays from prepaid credit').check();
-      await dialog.getByLabel('Credit, dollars').fill('100.5');
+      await dialog.getByLabel('Credit ($)').fill('100.5');
       await dialog.getByRole('button', { name: 'Onboard organization' }).click();
       await page.getByRole('dialog', { name: `${name} is ready` }).waitFor();
     },
