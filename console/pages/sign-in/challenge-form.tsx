@@ -43,7 +43,7 @@ export const ChallengeForm = ({ pending: { email, staysSignedIn, challenge }, on
     >
       {isCode ? (
         <TextField
-          label="Code of your authenticator app"
+          label="Code from your authenticator app"
           value={answer}
           onChange={setAnswer}
           inputMode="numeric"
@@ -53,7 +53,7 @@ export const ChallengeForm = ({ pending: { email, staysSignedIn, challenge }, on
         />
       ) : (
         <>
-          <p>Your password is temporary. Choose one of your own.</p>
+          <p>Your password is temporary. Choose a new one.</p>
           <NewPasswordField value={answer} onChange={setAnswer} autoFocus />
         </>
       )}

@@ -32,7 +32,7 @@ export const LoginForm = ({ email: known = '' }: { email?: string | undefined })
       <TextField label="Password" type="password" value={password} onChange={setPassword} autoComplete="current-password" />
       <CheckField
         label="Stay signed in"
-        hint="For 30 days, on a computer that only you use. Otherwise until you close the browser."
+        hint="For 30 days. Use this only on your own computer. Otherwise, your session ends when you close the browser."
         checked={staysSignedIn}
         onChange={setStays}
       />

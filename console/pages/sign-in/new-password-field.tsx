@@ -4,8 +4,8 @@ const MIN_CHARACTERS = 12;
 
 const RULES: readonly (readonly [isMet: (text: string) => boolean, rule: string])[] = [
   [(text) => text.length >= MIN_CHARACTERS, `${MIN_CHARACTERS} characters`],
-  [(text) => /\p{Ll}/u.test(text), 'a lower case letter'],
-  [(text) => /\p{Lu}/u.test(text), 'an upper case letter'],
+  [(text) => /\p{Ll}/u.test(text), 'a lowercase letter'],
+  [(text) => /\p{Lu}/u.test(text), 'an uppercase letter'],
   [(text) => /\d/.test(text), 'a digit'],
   [(text) => /[^\p{L}\d]/u.test(text), 'a symbol'],
 ];
@@ -27,7 +27,7 @@ export const NewPasswordField = ({ value, onChange, autoFocus = false }: NewPass
       onChange={onChange}
       autoComplete="new-password"
       autoFocus={autoFocus}
-      hint={missing.length === 0 ? 'This password can be used.' : `Still needs: ${missing.join(', ')}.`}
+      hint={missing.length === 0 ? 'This password meets all requirements.' : `Still needs: ${missing.join(', ')}.`}
     />
   );
 };

@@ -36,7 +36,7 @@ export const SingleSignOnForm = ({ email: known = '', isInNewTab = false, onCanc
   const [isBegun, setBegun] = useState(false);
   return (
     <Form
-      submitLabel={isBegun ? 'Open the login again' : 'Go to your company’s login'}
+      submitLabel={isBegun ? 'Open sign-in again' : 'Continue to your company’s sign-in'}
       canSubmit={email !== ''}
       onCancel={onCancel}
       onSubmit={async () => {
@@ -44,11 +44,11 @@ export const SingleSignOnForm = ({ email: known = '', isInNewTab = false, onCanc
         setBegun(isInNewTab);
       }}
     >
-      {isBegun && <Notice tone="good">Sign in in the new tab. This page goes on by itself, with everything that you typed.</Notice>}
+      {isBegun && <Notice tone="good">Sign in on the new tab. This page then continues and keeps everything that you typed.</Notice>}
       <TextField label="E-mail" type="email" value={email} onChange={setEmail} autoComplete="username" autoFocus />
       <CheckField
         label="Stay signed in"
-        hint="Until the session ends that your company allows. Otherwise until you close the browser."
+        hint="For as long as your company allows. Otherwise, your session ends when you close the browser."
         checked={staysSignedIn}
         onChange={setStays}
       />
@@ -59,7 +59,7 @@ export const SingleSignOnForm = ({ email: known = '', isInNewTab = false, onCanc
 const GoBack = ({ onStay }: { onStay: () => void }) => (
   <Entrance>
     <h1>You are signed in</h1>
-    <p>Go on in the tab that you came from. You can close this one.</p>
+    <p>Continue in the tab that you came from. You can close this one.</p>
     <Row>
       <Button onClick={onStay}>Use the console here</Button>
     </Row>
@@ -106,7 +106,7 @@ export const FinishSingleSignOn = ({ code, onDone }: { code: string; onDone: () 
       {failure && (
         <>
           <Failure failure={failure} />
-          <Button onClick={leave}>Back to the login</Button>
+          <Button onClick={leave}>Back to sign-in</Button>
         </>
       )}
       {pending && <ChallengeForm pending={pending} onCancel={leave} onResult={onResult} />}

@@ -64,7 +64,7 @@ const Messages = ({ ticket, messages }: { ticket: string; messages: readonly Tic
               {message.attachments.map((file) => (
                 <File key={file.id} ticket={ticket} file={file} />
               ))}
-              <small>Nobody has checked what is in this file. Open it only if you trust whoever sent it.</small>
+              <small>Sluice doesn’t scan attachments. Open a file only if you trust the sender.</small>
             </Stack>
           )}
         </Message>

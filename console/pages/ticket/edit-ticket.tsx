@@ -51,7 +51,7 @@ export const EditTicket = ({ ticket, onClose }: { ticket: Ticket; onClose: () =>
                 />
                 <FilterField
                   label={TICKET_LABELS.assignee}
-                  placeholder="user_…, empty: nobody"
+                  placeholder="Unassigned"
                   value={draft.assignee}
                   onChange={(assignee) => change({ assignee })}
                   suggestions={[[me.id, 'You'], ...supporters]}

@@ -68,7 +68,7 @@ const EvidenceCard = ({ title, evidence, ticket, me }: EvidenceCardProps) => {
   const { resource, internal, recorded_at } = evidence;
   const variants = [
     ['Resource', JSON.stringify(resource, null, 2)],
-    ...(internal ? [['Only support', JSON.stringify(internal, null, 2)]] : []),
+    ...(internal ? [['Support only', JSON.stringify(internal, null, 2)]] : []),
   ] as const;
   return (
     <Section title={title} isCard>
@@ -80,7 +80,7 @@ const EvidenceCard = ({ title, evidence, ticket, me }: EvidenceCardProps) => {
         ]}
       />
       {request && <RequestEvidence request={request} />}
-      <Disclosure title="As JSON">
+      <Disclosure title="JSON">
         <Code label={`${title} as JSON`} variants={variants as readonly (readonly [string, string])[]} />
       </Disclosure>
     </Section>
@@ -96,7 +96,7 @@ export const TicketEvidence = ({ ticket }: { ticket: Ticket }) => {
     <Loaded query={evidence}>
       {({ data }) => (
         <>
-          {data.length < ticket.evidence.length && <Notice>You can't see everything that this ticket names.</Notice>}
+          {data.length < ticket.evidence.length && <Notice>Some of the resources of this ticket aren’t visible to you.</Notice>}
           {data.map((each, i) => (
             <EvidenceCard
               key={each.id}

@@ -19,7 +19,7 @@ const Changes = ({ ticket }: { ticket: string }) => {
       label="Changes of this ticket"
       query={history}
       keyOf={({ id }) => id}
-      empty={<Empty title="Nothing was changed" />}
+      empty={<Empty title="No changes yet" />}
       columns={[
         { title: 'Change', render: ({ action }) => nameOfAction(action) },
         {

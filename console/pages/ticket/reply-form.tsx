@@ -12,12 +12,12 @@ import { useUploads } from './use-uploads.ts';
 type Visibility = 'public' | 'internal';
 
 const FOR_SUPPORT = {
-  public: { label: 'Reply to the customer', readers: 'The customer reads this', submit: 'Send to customer' },
-  internal: { label: 'Internal note', readers: 'Only support reads this', submit: 'Save internal note' },
+  public: { label: 'Reply to the customer', readers: 'Visible to the customer', submit: 'Send to customer' },
+  internal: { label: 'Internal note', readers: 'Visible to support only', submit: 'Save internal note' },
 } as const;
 const FOR_CUSTOMERS = { label: 'Reply', readers: undefined, submit: 'Send reply' } as const;
 
-const closedText = 'This ticket is closed, so nobody can write. Reopen it to go on; what you typed stays here.';
+const closedText = 'This ticket is closed. Reopen it to reply. Your text stays here.';
 
 /** Writes a message or, for support, a note. What was typed stays until it is stored. */
 export const ReplyForm = ({ ticket: { id, status }, isSupport }: { ticket: Ticket; isSupport: boolean }) => {
@@ -47,7 +47,7 @@ export const ReplyForm = ({ ticket: { id, status }, isSupport }: { ticket: Ticke
       >
         {isSupport && (
           <Segments
-            label="Who reads it"
+            label="Visibility"
             value={visibility}
             onChange={setVisibility}
             choices={[

@@ -32,8 +32,8 @@ export const changesOfTicket = (draft: TicketDraft, ticket: Ticket): RequestBody
 };
 
 const SETTABLE: readonly Choice<TicketStatus>[] = [
-  ['waiting_on_support', 'Waits for support'],
-  ['waiting_on_customer', 'Waits for the customer'],
+  ['waiting_on_support', 'Waiting for support'],
+  ['waiting_on_customer', 'Waiting for the customer'],
   ['resolved', 'Resolved'],
 ];
 

@@ -37,12 +37,12 @@ export const TicketFacts = ({ ticket }: { ticket: Ticket }) => {
           ['Resolution', resolution_due_at ? <Promised key="resolution" dueAt={resolution_due_at} /> : undefined],
           [
             'Resolution',
-            resolution_due_at === null && status === 'waiting_on_customer' ? 'clock stands still: the customer’s turn' : undefined,
+            resolution_due_at === null && status === 'waiting_on_customer' ? 'paused while waiting for the customer' : undefined,
           ],
           [status === 'closed' ? 'Closed' : 'Closes', closes_at === null ? undefined : <Time key="closes" seconds={closes_at} />],
           [
             'Assigned to',
-            isSupport ? ticket.assignee ? <Person key="assignee" id={ticket.assignee} ownId={me.id} /> : 'nobody' : undefined,
+            isSupport ? ticket.assignee ? <Person key="assignee" id={ticket.assignee} ownId={me.id} /> : 'unassigned' : undefined,
           ],
           ['Category', ticket.category],
           ['Organization', isSupport ? <IdLink key="organization" id={ticket.organization} /> : undefined],

@@ -44,7 +44,7 @@ export const Uploads = ({ uploads, add, remove }: Pick<ReturnType<typeof useUplo
     {uploads.length < MAX_FILES && (
       <Row>
         <FileButton label="Attach files" accept={ENDINGS} onChoose={add} />
-        <span>Up to {MAX_FILES}: text, CSV, JSON, PDF, PNG, JPEG, archives</span>
+        <span>Up to {MAX_FILES} files: text, CSV, JSON, PDF, PNG, JPEG, archives</span>
       </Row>
     )}
   </Stack>

@@ -23,7 +23,7 @@ const FailedRequests = ({ draft, change }: FieldsProps) => {
   const { data } = useRead('GET /v1/observability/requests', { query: { status: '5xx', limit: FAILED_SHOWN } });
   if (!data || data.data.length === 0) return null;
   return (
-    <CheckGroup label="Requests that failed lately">
+    <CheckGroup label="Recent failed requests">
       {data.data.map(({ id, error_code, model, created_at }) => (
         <CheckField
           key={id}
@@ -60,9 +60,9 @@ const EvidenceFields = (props: FieldsProps) => {
       {can(me, 'requests:read') && <FailedRequests {...props} />}
       {can(me, 'requests:read') && (
         <TextField
-          label="Ids of requests"
+          label="Request ids"
           placeholder="req_…"
-          hint="From the x-request-id of a response, with spaces between several."
+          hint="From the x-request-id header of a response. Separate several ids with spaces."
           value={draft.requests}
           onChange={(requests) => change({ requests })}
           isCode
@@ -72,7 +72,7 @@ const EvidenceFields = (props: FieldsProps) => {
       {can(me, 'deployments:read') && <DeploymentField {...props} />}
       {can(me, 'billing:read') && (
         <TextField
-          label="Id of an invoice"
+          label="Invoice id"
           placeholder="inv_…"
           value={draft.invoice}
           onChange={(invoice) => change({ invoice })}
@@ -109,14 +109,14 @@ export const NewTicket = ({ about, onClose }: { about: NewTicketDraft; onClose: 
         </ShortFields>
         <TextArea
           label="What happened, and what did you expect?"
-          hint="You can attach files when the ticket is open."
+          hint="You can attach files after you open the ticket."
           value={draft.body}
           onChange={(body) => change({ body })}
         />
         <Disclosure title="What is it about?" isOpen={isAbout}>
           <EvidenceFields draft={draft} change={change} />
         </Disclosure>
-        <p>Support sees what is known now of what you name: timeline, usage and cost of requests, but not their content.</p>
+        <p>Support sees the current details of what you select, such as the timeline, usage and cost of requests, but not their content.</p>
       </Form>
     </Dialog>
   );

@@ -24,7 +24,7 @@ const AT_ONCE = 100;
 const REFRESH_MS = 30_000;
 
 const assigneeName = (me: Me, names: ReadonlyMap<string, string>, id: string | null | undefined) => {
-  if (!id) return 'nobody';
+  if (!id) return 'unassigned';
   if (id === me.id) return 'you';
   return names.get(id) ?? <CopyText text={id} />;
 };
@@ -37,7 +37,7 @@ const columnsFor = (me: Me, names: ReadonlyMap<string, string>): readonly Column
   ];
   return [
     { title: 'Subject', render: ({ id, subject }) => <Link to={`/tickets/${id}`}>{subject}</Link> },
-    ...(isSupport ? [{ title: 'Next promise', render: (ticket: TicketEntry) => <TicketDue ticket={ticket} /> }] : []),
+    ...(isSupport ? [{ title: 'Next due', render: (ticket: TicketEntry) => <TicketDue ticket={ticket} /> }] : []),
     { title: 'State', render: ({ status }) => <TicketState status={status} isSupport={isSupport} /> },
     { title: 'Severity', render: ({ severity }) => <TicketSeverity severity={severity} /> },
     { title: 'Category', render: ({ category }) => category },
@@ -50,13 +50,13 @@ const NothingFound = ({ isFiltered, isSupport }: { isFiltered: boolean; isSuppor
   if (isFiltered) return <Empty title="No ticket matches these filters" />;
   if (isSupport)
     return (
-      <Empty title="No ticket waits for support">
-        <p>Tickets that customers open, and their answers, are listed here. The one whose promise ends first is on top.</p>
+      <Empty title="No tickets waiting for support">
+        <p>New tickets and customers’ replies appear here, with the earliest due time first.</p>
       </Empty>
     );
   return (
-    <Empty title="No ticket that is not resolved">
-      <p>Ask support here. Name the request or deployment that it is about, and support sees what you saw.</p>
+    <Empty title="No unresolved tickets">
+      <p>Open a ticket to ask support. If you name a request or deployment, support sees its details.</p>
     </Empty>
   );
 };
@@ -77,7 +77,7 @@ const TicketList = ({ filters, names }: { filters: TicketFilters; names: Readonl
       query={{ ...tickets, data: sorted }}
       keyOf={({ id }) => id}
       columns={columnsFor(me, names)}
-      progress={isSupport && tickets.hasNextPage && <span>ordered among those shown</span>}
+      progress={isSupport && tickets.hasNextPage && <span>sorted within the tickets shown</span>}
       empty={<NothingFound isFiltered={Object.values(filters).some(Boolean)} isSupport={isSupport} />}
     />
   );
@@ -95,7 +95,7 @@ const AssigneeField = ({ filters: { assignee }, change, names }: FilterProps & {
       label="Assigned to"
       value={assignee}
       onChange={(next) => change({ assignee: next })}
-      choices={[['', 'Everybody'], ['me', 'Me'], ['none', 'Nobody'], ...names, ...(isKnown ? [] : [[assignee, assignee] as const])]}
+      choices={[['', 'Anyone'], ['me', 'Me'], ['none', 'Unassigned'], ...names, ...(isKnown ? [] : [[assignee, assignee] as const])]}
     />
   );
 };
@@ -142,8 +142,8 @@ export const Screen = () => {
       title="Tickets"
       description={
         can(me, 'tickets:answer')
-          ? 'Questions of all organizations. The one whose promise ends first is on top.'
-          : 'Your questions to support, and its answers.'
+          ? 'Questions from all organizations, with the earliest due time first.'
+          : 'Your questions to support and their answers.'
       }
       actions={
         canOpen && (

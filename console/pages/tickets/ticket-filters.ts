@@ -19,9 +19,9 @@ const STATUSES: Readonly<Record<string, readonly TicketStatus[] | undefined>> = 
 
 /** The states that each side can choose; the first is shown without a choice. */
 export const stateChoices = (isSupport: boolean): readonly Choice[] => {
-  const ofSupport: Choice = ['support', 'Wait for support'];
-  const ofCustomer: Choice = ['customer', isSupport ? 'Wait for the customer' : 'Wait for you'];
-  const unresolved: Choice = ['unresolved', 'Not resolved'];
+  const ofSupport: Choice = ['support', 'Waiting for support'];
+  const ofCustomer: Choice = ['customer', isSupport ? 'Waiting for the customer' : 'Waiting for you'];
+  const unresolved: Choice = ['unresolved', 'Unresolved'];
   const rest: readonly Choice[] = [
     ['resolved', 'Resolved'],
     ['closed', 'Closed'],

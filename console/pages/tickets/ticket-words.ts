@@ -31,8 +31,8 @@ export const SEVERITY_TONES: Readonly<Record<Severity, Tone | undefined>> = {
 
 const STATUS_WORDS: Readonly<Record<TicketStatus, string>> = {
   open: 'open',
-  waiting_on_support: 'waits for support',
-  waiting_on_customer: 'waits for the customer',
+  waiting_on_support: 'waiting for support',
+  waiting_on_customer: 'waiting for the customer',
   resolved: 'resolved',
   closed: 'closed',
 };
@@ -43,6 +43,6 @@ export const statusFor = (status: TicketStatus, isSupport: boolean): { words: st
   if (status === 'closed') return { words: STATUS_WORDS.closed, tone: undefined };
   const isOwnTurn = (status === 'waiting_on_customer') !== isSupport;
   // A newer release can have other statuses.
-  const words = status === 'waiting_on_customer' && !isSupport ? 'waits for you' : (STATUS_WORDS[status] ?? status);
+  const words = status === 'waiting_on_customer' && !isSupport ? 'waiting for you' : (STATUS_WORDS[status] ?? status);
   return { words, tone: isOwnTurn ? 'warn' : 'accent' };
 };

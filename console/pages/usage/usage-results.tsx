@@ -33,15 +33,15 @@ const Totals = ({ total, measure }: { total: UsageSums; measure: Measure }) => (
           note={`${formatCount(String(total.cached))} cached (${cacheShare(total)})`}
         />
         <Tile label="Output tokens" value={<Count value={String(total.output)} />} />
-        <Tile label="Cost of tokens" value={<Money amount={total.cost} />} />
+        <Tile label="Token cost" value={<Money amount={total.cost} />} />
       </>
     )}
   </Tiles>
 );
 
 const NothingUsed = () => (
-  <Empty title="No usage in this time">
-    <p>Each request with an API key is counted here a few minutes after it ended. Choose a longer time, or send a first request.</p>
+  <Empty title="No usage in this period">
+    <p>Requests are counted here a few minutes after they end. Choose a longer period, or send a first request.</p>
     <ButtonLink to="/api-keys">See API keys</ButtonLink>
   </Empty>
 );
@@ -85,11 +85,10 @@ export const UsageResults = ({ measure, groupBy, title, times, organization, pro
           <NothingUsed />
         ) : (
           <>
-            {!isComplete && !isCut && <Notice>More days or organizations are being read. The sums below still grow.</Notice>}
+            {!isComplete && !isCut && <Notice>Still loading. The totals below will increase.</Notice>}
             {isCut && (
               <Notice tone="warn">
-                The sums below are of a part, because this range is large.{' '}
-                <Button onClick={() => void query.fetchNextPage()}>Read more</Button>
+                This range is large, so the totals below are partial. <Button onClick={() => void query.fetchNextPage()}>Load more</Button>
               </Notice>
             )}
             <Totals total={table.total} measure={measure} />

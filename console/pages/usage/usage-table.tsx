@@ -44,7 +44,7 @@ export const UsageTable = ({ table: { groups, total }, measure, title, nameOf }:
             { title: 'Cache share', isNumeric: true, render: cacheShare } satisfies Column<UsageRow>,
             countOf('Output tokens', ({ output }) => output),
           ]),
-      measure === 'cost' ? costColumn : { ...costColumn, title: 'Cost of tokens' },
+      measure === 'cost' ? costColumn : { ...costColumn, title: 'Token cost' },
       {
         title: 'Share',
         isNumeric: true,

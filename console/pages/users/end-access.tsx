@@ -20,7 +20,7 @@ interface EndAccessProps {
 /** The API keys that still work after the access of their creator has ended. */
 export const OpenKeys = ({ name, keys, onClose }: { name: string; keys: readonly string[]; onClose: () => void }) => (
   <Dialog title={`API keys of ${name}`} onClose={onClose}>
-    <Notice tone="warn">These API keys still work. Revoke those that nothing else uses.</Notice>
+    <Notice tone="warn">These API keys still work. Revoke the ones that you no longer need.</Notice>
     <Items>
       {keys.map((id) => (
         <li key={id}>
@@ -64,12 +64,12 @@ export const EndAccess = ({ user: { id, email, version }, isDeletion, onClose }:
       >
         <p>
           {isDeletion
-            ? 'The user is removed, and can’t sign in any more. This can’t be undone.'
+            ? 'The user is removed and can no longer sign in. This can’t be undone.'
             : 'All their sessions end, and they can’t sign in until you enable them again.'}
         </p>
         <CheckField
           label="Revoke the API keys that they created"
-          hint="Otherwise the keys keep working, because programs may use them. You see which ones afterwards."
+          hint="Otherwise, the keys keep working, and you see a list of them afterwards."
           checked={revokesKeys}
           onChange={setRevokes}
         />

@@ -77,8 +77,8 @@ export const Screen = () => {
       title="Users"
       description={
         isOfPlatform(me)
-          ? 'Without an organization: those who work for the platform.'
-          : 'Who can sign in, and what their role lets them do.'
+          ? 'The platform’s own users. Choose an organization to see its users.'
+          : 'The people who can sign in, and their roles.'
       }
       actions={
         can(me, 'users:write') && (
@@ -90,7 +90,7 @@ export const Screen = () => {
     >
       <Filters>
         <OrganizationField value={chosen} onChange={setChosen} />
-        <FilterField label="Search" placeholder="name, e-mail or id" value={q} onChange={(text) => change({ q: text })} />
+        <FilterField label="Search" placeholder="Name, e-mail or id" value={q} onChange={(text) => change({ q: text })} />
         <SelectField
           label="Role"
           value={role}

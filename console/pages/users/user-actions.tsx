@@ -30,14 +30,14 @@ const ActionDialog = ({ action, user, isOwn, onClose }: { action: Action; user: 
             await readAgain('/v1/users');
           }}
         >
-          <p>They can sign in again, with the password that they had.</p>
+          <p>They can sign in again with their existing password.</p>
         </Confirm>
       );
     case 'invite':
       return (
         <Confirm
-          title={`Invite ${email} again`}
-          action="Send invitation"
+          title={`Resend invitation to ${email}`}
+          action="Resend invitation"
           onClose={onClose}
           onConfirm={() => request('POST /v1/users/{id}/invitation', { parameters: { id } })}
         >
@@ -47,12 +47,15 @@ const ActionDialog = ({ action, user, isOwn, onClose }: { action: Action; user: 
     case 'reset':
       return (
         <Confirm
-          title={`Switch off the second factor of ${email}`}
-          action="Switch off second factor"
+          title={`Reset second factor of ${email}`}
+          action="Reset second factor"
           onClose={onClose}
           onConfirm={() => request('POST /v1/users/{id}/totp-reset', { parameters: { id } })}
         >
-          <p>For users who have lost it: check that it is really them. Their sessions end, and their password alone signs them in.</p>
+          <p>
+            Use this if the user has lost their second factor. Verify their identity first. Their sessions end, and they can sign in with
+            only their password.
+          </p>
         </Confirm>
       );
   }
@@ -74,8 +77,8 @@ export const UserActions = ({ user }: { user: User }) => {
   const items = can(me, 'users:write')
     ? [
         entry('Edit user', 'edit'),
-        ...(state === 'invited' ? [entry('Invite again', 'invite')] : []),
-        ...(isOwn ? [] : [entry('Switch off second factor', 'reset')]),
+        ...(state === 'invited' ? [entry('Resend invitation', 'invite')] : []),
+        ...(isOwn ? [] : [entry('Reset second factor', 'reset')]),
         ...(isOwn ? [] : [state === 'disabled' ? entry('Enable user', 'enable') : entry('Disable user', 'disable', true)]),
         ...(isOwn ? [] : [entry('Delete user', 'delete', true)]),
       ]

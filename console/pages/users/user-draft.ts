@@ -4,7 +4,7 @@ import type { User } from './roles.ts';
 /** The fields of a user as their form edits them. */
 export type UserDraft = { name: string; role: User['role']; maxApiKeys: string };
 
-export const USER_LABELS = { name: 'Name', role: 'Role', maxApiKeys: 'Most active API keys' } as const satisfies Record<
+export const USER_LABELS = { name: 'Name', role: 'Role', maxApiKeys: 'Maximum active API keys' } as const satisfies Record<
   keyof UserDraft,
   string
 >;

@@ -49,7 +49,7 @@ const columnsFor = (replay: ((delivery: string) => Promise<unknown>) | undefined
   },
   {
     title: 'State',
-    render: ({ state }) => <Chip state={state === 'dead' ? 'given up' : state} tone={state === 'dead' ? 'bad' : undefined} />,
+    render: ({ state }) => <Chip state={state === 'dead' ? 'failed' : state} tone={state === 'dead' ? 'bad' : undefined} />,
   },
   { title: 'Attempts', render: (delivery) => <Attempts delivery={delivery} /> },
   { title: 'Next attempt', isWhole: true, render: ({ next_attempt_at }) => <Time seconds={next_attempt_at} never="–" /> },
@@ -92,7 +92,7 @@ export const Deliveries = ({ webhook: { id, enabled }, organization, awaited }: 
             ['', 'All'],
             ['pending', 'Pending'],
             ['delivered', 'Delivered'],
-            ['dead', 'Given up'],
+            ['dead', 'Failed'],
           ]}
         />
       }
@@ -103,8 +103,8 @@ export const Deliveries = ({ webhook: { id, enabled }, organization, awaited }: 
         keyOf={({ id: delivery }) => delivery}
         columns={columnsFor(enabled && can(me, 'webhooks:write') ? replay : undefined)}
         empty={
-          <Empty title={state ? 'No delivery is in this state' : 'Nothing was sent yet'}>
-            <p>Each event that is sent to this webhook is listed here for 45 days. Send a test event to see one.</p>
+          <Empty title={state ? 'No deliveries in this state' : 'No deliveries yet'}>
+            <p>Deliveries to this webhook are listed here for 45 days. Send a test event to see one.</p>
           </Empty>
         }
       />

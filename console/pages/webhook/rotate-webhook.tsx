@@ -11,10 +11,10 @@ import type { Webhook } from '../webhooks/webhook-draft.ts';
 
 const HOUR_S = 3_600;
 const OVERLAPS = [
-  [String(24 * HOUR_S), 'for 24 hours'],
-  [String(HOUR_S), 'for one hour'],
-  [String(7 * 24 * HOUR_S), 'for 7 days'],
-  ['0', 'no longer: it may have leaked'],
+  [String(24 * HOUR_S), 'For 24 hours'],
+  [String(HOUR_S), 'For one hour'],
+  [String(7 * 24 * HOUR_S), 'For 7 days'],
+  ['0', 'Stop now (it may have leaked)'],
 ] as const;
 
 interface RotateWebhookProps {
@@ -30,18 +30,18 @@ export const RotateWebhook = ({ webhook, organization, onClose }: RotateWebhookP
   const { id, version, previous_secret_until } = webhook;
   if (rotated)
     return (
-      <SecretDialog title="New secret of the webhook" secret={rotated.secret} onClose={() => void rotated.reading.then(onClose)}>
+      <SecretDialog title="New webhook secret" secret={rotated.secret} onClose={() => void rotated.reading.then(onClose)}>
         {rotated.until === null ? (
           <p>The previous secret no longer signs.</p>
         ) : (
           <p>
-            Until <Time seconds={rotated.until} />, each request has a signature with the previous secret as well.
+            Until <Time seconds={rotated.until} />, each request is also signed with the previous secret.
           </p>
         )}
       </SecretDialog>
     );
   return (
-    <Dialog title="Rotate the secret" onClose={onClose}>
+    <Dialog title="Rotate secret" onClose={onClose}>
       <Form
         submitLabel="Rotate secret"
         onCancel={onClose}
@@ -55,14 +55,14 @@ export const RotateWebhook = ({ webhook, organization, onClose }: RotateWebhookP
           setRotated({ secret, until, reading: readAgain('/v1/webhooks') });
         }}
       >
-        <p>You get a new secret, and replace the current one at your receiver.</p>
+        <p>You get a new secret. Replace the current one with it in your receiver.</p>
         {previous_secret_until !== null && (
           <Notice tone="warn">
-            The secret was rotated before: the earlier one signs until <Time seconds={previous_secret_until} />. If you rotate again, it
-            stops now.
+            You have already rotated this secret, and the earlier one signs until <Time seconds={previous_secret_until} />. If you rotate
+            again, it stops signing now.
           </Notice>
         )}
-        <SelectField label="The current secret signs as well" value={overlap} onChange={setOverlap} choices={OVERLAPS} />
+        <SelectField label="Keep signing with the current secret" value={overlap} onChange={setOverlap} choices={OVERLAPS} />
       </Form>
     </Dialog>
   );

@@ -28,15 +28,15 @@ const WebhookPage = ({ webhook, organization }: { webhook: Webhook; organization
     >
       {!enabled && (
         <Notice tone="warn">
-          {disabled_reason === 'gone' && 'The receiver answered 410, so nothing is sent to it any more. '}
-          Events of this time are not sent later either.
+          {disabled_reason === 'gone' && 'Sluice stopped sending events because the receiver answered 410. '}
+          Events that occur in the meantime aren’t sent later.
         </Notice>
       )}
       <Section title="Details" isCard>
         <Facts
           facts={[
             ['URL', <CopyText key="url" text={url} />],
-            ['Events', types?.map(wordsOfType).join(', ') ?? 'all, also those of later releases'],
+            ['Events', types?.map(wordsOfType).join(', ') ?? 'all, including those of later releases'],
             [
               'Previous secret',
               previous_secret_until === null ? undefined : (

@@ -24,11 +24,7 @@ export const CreateWebhook = ({ organization, onClose }: CreateWebhookProps) => 
   const [, navigate] = useLocation();
   if (created)
     return (
-      <SecretDialog
-        title="Secret of the webhook"
-        secret={created.secret}
-        onClose={() => navigate(addressOfWebhook(created.id, organization))}
-      >
+      <SecretDialog title="Webhook secret" secret={created.secret} onClose={() => navigate(addressOfWebhook(created.id, organization))}>
         <VerifySignature />
       </SecretDialog>
     );

@@ -4,22 +4,22 @@ import type { ReplyBody } from '../../client/routes.ts';
 export type SelectableType = NonNullable<ReplyBody<'GET /v1/webhooks/{id}'>['types']>[number];
 
 const WORDS: Readonly<Record<SelectableType, readonly [group: string, words: string]>> = {
-  'sluice.budget.threshold_reached.v1': ['Money', 'A share of a budget is used'],
-  'sluice.credit.threshold_reached.v1': ['Money', 'A share of the credit is used'],
-  'sluice.credit.expired.v1': ['Money', 'Credit has expired'],
+  'sluice.budget.threshold_reached.v1': ['Budgets and credit', 'Budget threshold reached'],
+  'sluice.credit.threshold_reached.v1': ['Budgets and credit', 'Credit threshold reached'],
+  'sluice.credit.expired.v1': ['Budgets and credit', 'Credit expired'],
   'sluice.invoice.issued.v1': ['Invoices', 'Invoice issued'],
   'sluice.invoice.paid.v1': ['Invoices', 'Invoice paid'],
   'sluice.invoice.voided.v1': ['Invoices', 'Invoice voided'],
   'sluice.credit_note.issued.v1': ['Invoices', 'Credit note issued'],
-  'sluice.export.completed.v1': ['Invoices', 'Export can be downloaded'],
-  'sluice.deployment.benchmark_drifted.v1': ['Deployments', 'Benchmark differs from an earlier one'],
-  'sluice.deployment.speed_drifted.v1': ['Deployments', 'Requests differ from the benchmark'],
-  'sluice.deployment.state_changed.v1': ['Deployments', 'Deployment came into another state'],
-  'sluice.deployment.window_unpaid.v1': ['Deployments', 'Credit does not pay for a window of the schedule'],
+  'sluice.export.completed.v1': ['Invoices', 'Export completed'],
+  'sluice.deployment.benchmark_drifted.v1': ['Deployments', 'Benchmark drifted from an earlier one'],
+  'sluice.deployment.speed_drifted.v1': ['Deployments', 'Request speed drifted from the benchmark'],
+  'sluice.deployment.state_changed.v1': ['Deployments', 'Deployment state changed'],
+  'sluice.deployment.window_unpaid.v1': ['Deployments', 'Credit doesn’t cover a schedule window'],
   'sluice.service_account.secret_expiring.v1': ['Service accounts', 'Secret expires within 14 days'],
-  'sluice.split.stopped.v1': ['Models', 'Split of an alias stopped because of errors'],
+  'sluice.split.stopped.v1': ['Models', 'Alias split stopped because of errors'],
   'sluice.ticket.created.v1': ['Tickets', 'Ticket opened'],
-  'sluice.ticket.message_added.v1': ['Tickets', 'Message written'],
+  'sluice.ticket.message_added.v1': ['Tickets', 'Message added'],
   'sluice.ticket.status_changed.v1': ['Tickets', 'Ticket state changed'],
 };
 

@@ -32,8 +32,8 @@ const WebhookList = ({ organization }: { organization: string | undefined }) => 
     empty={
       <Empty title="No webhook yet">
         <p>
-          Sluice sends events, such as a used budget, an issued invoice or an answered ticket, to a URL of yours. Create a webhook, and you
-          get its secret with code that verifies the signature.
+          Sluice sends events to your URL, for example when a budget threshold is reached, an invoice is issued or a ticket is answered.
+          When you create a webhook, you get its secret and code that verifies the signature.
         </p>
       </Empty>
     }
@@ -48,7 +48,7 @@ export const Screen = () => {
   return (
     <Page
       title="Webhooks"
-      description="URLs of yours to which events are sent, signed and with retries."
+      description="URLs that Sluice sends signed events to, with retries."
       actions={
         can(me, 'webhooks:write') &&
         !needsChoice && (

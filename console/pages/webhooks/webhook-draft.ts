@@ -10,7 +10,7 @@ export type WebhookDraft = { url: string; description: string; isAll: boolean; t
 export const WEBHOOK_LABELS = {
   url: 'URL',
   description: 'Description',
-  isAll: 'All events, also those of later releases',
+  isAll: 'All events, including those of later releases',
   types: 'Events',
 } as const satisfies Record<keyof WebhookDraft, string>;
 

@@ -72,8 +72,8 @@ describe('the filters of tickets', () => {
 
 describe('a status', () => {
   test('is loud for the side whose turn it is', () => {
-    expect(statusFor('waiting_on_customer', false)).toEqual({ words: 'waits for you', tone: 'warn' });
-    expect(statusFor('waiting_on_customer', true)).toEqual({ words: 'waits for the customer', tone: 'accent' });
+    expect(statusFor('waiting_on_customer', false)).toEqual({ words: 'waiting for you', tone: 'warn' });
+    expect(statusFor('waiting_on_customer', true)).toEqual({ words: 'waiting for the customer', tone: 'accent' });
     expect(statusFor('open', true).tone).toBe('warn');
     expect(statusFor('waiting_on_support', false).tone).toBe('accent');
   });

@@ -77,7 +77,7 @@ describe('the sign-in page', () => {
     signedOut('/', async ({ page }) => {
       await signIn(page, { email: invited.email, password: invited.temporaryPassword });
       await page.getByLabel('New password').fill('short');
-      await page.getByText('Still needs: 12 characters, an upper case letter, a digit, a symbol.').waitFor();
+      await page.getByText('Still needs: 12 characters, an uppercase letter, a digit, a symbol.').waitFor();
       await page.getByLabel('New password').fill('A-Password-of-my-own-3');
       await page.getByRole('button', { name: 'Set password and sign in' }).click();
       await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();

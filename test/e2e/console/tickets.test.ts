@@ -46,7 +46,7 @@ describe('tickets in the console', () => {
     await page.getByRole('button', { name: 'Send reply' }).waitFor();
     await page.getByRole('button', { name: 'Resolve ticket' }).click();
     await page.getByRole('button', { name: 'Reopen ticket' }).click();
-    await page.getByText('waits for support').waitFor();
+    await page.getByText('waiting for support').waitFor();
     expect(faults).toEqual([]);
     await close();
   });

@@ -114,7 +114,7 @@ describe('webhooks in the console', () => {
     const visited = await ui.open(owner, `/webhooks/${id}`, PHONE);
     const { page, faults, close } = visited;
     await page.getByRole('heading', { name: PLANTED }).waitFor();
-    await page.getByText('Nothing was sent yet').waitFor();
+    await page.getByText('No deliveries yet').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('link', { name: 'All webhooks' }).click();
     await page.getByText(PLANTED).waitFor();

@@ -68,7 +68,7 @@ const sessionCookies = async (context: BrowserContext) =>
 const begin = async (page: Page, email: string): Promise<void> => {
   await page.getByRole('button', { name: 'Sign in with your company' }).click();
   await page.getByLabel('E-mail').fill(email);
-  await page.getByRole('button', { name: 'Go to your company’s login' }).click();
+  await page.getByRole('button', { name: 'Continue to your company’s sign-in' }).click();
 };
 
 const signIn = async (page: Page, { email, password }: Pick<SignedIn, 'email' | 'password'>): Promise<void> => {
@@ -125,7 +125,7 @@ describe('single sign-on in a browser', () => {
       expect(await dialog.getByLabel('E-mail').inputValue()).toBe(at('eve'));
       const [tab] = await Promise.all([
         context.waitForEvent('page'),
-        dialog.getByRole('button', { name: 'Go to your company’s login' }).click(),
+        dialog.getByRole('button', { name: 'Continue to your company’s sign-in' }).click(),
       ]);
       // The provider knows them already.
       await tab.getByRole('heading', { name: 'You are signed in' }).waitFor();
@@ -155,7 +155,7 @@ describe('single sign-on in a browser', () => {
         const dialog = page.getByRole('dialog', { name: 'Confirm your identity' });
         const [tab] = await Promise.all([
           context.waitForEvent('page'),
-          dialog.getByRole('button', { name: 'Go to your company’s login' }).click(),
+          dialog.getByRole('button', { name: 'Continue to your company’s sign-in' }).click(),
         ]);
         await tab.getByRole('heading', { name: 'You are signed in' }).waitFor();
         await page.getByRole('heading', { name: 'nightly' }).waitFor();
@@ -175,7 +175,7 @@ describe('single sign-on in a browser', () => {
   test('takes no code that another tab began', () =>
     signedOut('/sign-in#sso=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', async ({ page }) => {
       await page.getByText('This login was not started in this tab.').waitFor();
-      await page.getByRole('button', { name: 'Back to the login' }).click();
+      await page.getByRole('button', { name: 'Back to sign-in' }).click();
       await page.getByLabel('Password').waitFor();
     }));
 
@@ -220,7 +220,7 @@ describe('single sign-on in a browser', () => {
       await control.done('POST', '/v1/users', { token: owner.token, body });
       const signInAsOwner = async (): Promise<void> => {
         await signIn(page, owner);
-        await page.getByLabel('Code of your authenticator app').fill(totpOf(secret));
+        await page.getByLabel('Code from your authenticator app').fill(totpOf(secret));
         await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       };
       await signInAsOwner();
