@@ -260,7 +260,7 @@ describe('billing in the console', () => {
     await page.getByText('$500.00 left').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await goTo(page, '/service-levels?month=2026-06');
-    await page.getByText('A credit note of the month').waitFor();
+    await page.getByText('A credit note for the month').waitFor();
     const level = ['Availability', 'at least 99.9%', '99.81% (9,981 of 10,000)', '10,000', 'missed', '10% of $100.00'];
     expect(await rowOf(PLANTED)).toEqual(level);
     expect(await accessibilityFaults(page)).toEqual([]);

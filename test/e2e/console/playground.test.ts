@@ -109,9 +109,9 @@ describe('the playground of the console', () => {
     await ui.run.control('container', { token_delay_ms: 60 });
     await answer(page).getByRole('button', { name: 'Send again' }).click();
     await answer(page).getByText('answering').waitFor();
-    await page.getByText('Stopping only stops reading').waitFor();
+    await page.getByText('If you stop, the model still completes the answer').waitFor();
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
-    await answer(page).getByText('all of it is billed').waitFor();
+    await answer(page).getByText('You stopped reading here').waitFor();
     await ui.run.control('container');
     await ui.run.control('container', { fault: { kind: 'destroy', after_tokens: 3, times: 1 } });
     await answer(page).getByRole('button', { name: 'Send again' }).click();
@@ -137,7 +137,7 @@ describe('the playground of the console', () => {
     page.on('request', (request) => request.method() === 'POST' && users.push(request.headers()['x-user-id']));
     await page.getByLabel('Max tokens').fill('8');
     await sendMessage(page, 'Wake up.');
-    await answer(page).getByText('half of its starts took at most').waitFor();
+    await answer(page).getByText('starts took at most').waitFor();
     expect(Number(await page.getByRole('progressbar').getAttribute('value'))).toBeCloseTo(0.5, 1);
     await page.clock.fastForward('01:00');
     await page.getByText('Timeline').waitFor();

@@ -97,7 +97,7 @@ describe('webhooks in the console', () => {
     });
     await page.getByRole('button', { name: 'Rotate secret' }).click();
     await page.getByRole('button', { name: 'Rotate secret' }).last().click();
-    await page.getByText('each request has a signature with the previous secret').waitFor();
+    await page.getByText('each request is also signed with the previous secret').waitFor();
     await page.getByRole('button', { name: 'I have saved the secret' }).click();
     expect(await page.getByRole('dialog').count()).toBe(1);
     slow.resolve();
