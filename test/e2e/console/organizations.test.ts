@@ -25,12 +25,12 @@ describe('organizations in the console', () => {
     await page.getByRole('button', { name: 'Onboard organization' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Organization').fill(name);
-    await dialog.getByLabel('E-mail of its owner').fill(email);
+    await dialog.getByLabel('Owner’s e-mail').fill(email);
     await dialog.getByLabel('First API key').fill('production');
     await dialog.getByText('Limits, credit and password').click();
     await dialog.getByLabel('Budget per month').fill('500');
     await dialog.getByLabel('Pays from prepaid credit').check();
-    await dialog.getByLabel('Credit, dollars').fill('100.5');
+    await dialog.getByLabel('Credit ($)').fill('100.5');
     await dialog.getByLabel('Temporary password').fill(TEMPORARY);
     await dialog.getByRole('button', { name: 'Onboard organization' }).click();
     await page.getByRole('dialog', { name: `${name} is ready` }).waitFor();
@@ -62,17 +62,17 @@ describe('organizations in the console', () => {
     });
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Organization').fill(name);
-    await dialog.getByLabel('E-mail of its owner').fill(admin.email);
+    await dialog.getByLabel('Owner’s e-mail').fill(admin.email);
     await dialog.getByRole('button', { name: 'Onboard organization' }).click();
     await dialog.getByText('The service could not be reached').waitFor();
-    await dialog.getByRole('button', { name: 'Try the rest again' }).click();
+    await dialog.getByRole('button', { name: 'Retry remaining steps' }).click();
     // The address is in use.
     await dialog
       .getByRole('alert')
       .filter({ hasText: /e-?mail|address/i })
       .waitFor();
-    await dialog.getByLabel('E-mail of its owner').fill(`grace-${randomUUID()}@example.com`);
-    await dialog.getByRole('button', { name: 'Try the rest again' }).click();
+    await dialog.getByLabel('Owner’s e-mail').fill(`grace-${randomUUID()}@example.com`);
+    await dialog.getByRole('button', { name: 'Retry remaining steps' }).click();
     await page.getByRole('dialog', { name: `${name} is ready` }).waitFor();
     expect(await named(name)).toHaveLength(1);
     expect(faults).toEqual([]);
@@ -91,7 +91,7 @@ describe('organizations in the console', () => {
       body: { month_budget: '7' },
     });
     await page.getByRole('button', { name: 'Save limits' }).click();
-    await page.getByText('Someone else changed this').waitFor();
+    await page.getByText('changed by someone else').waitFor();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
     await page.getByRole('button', { name: 'Save limits' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -116,9 +116,9 @@ describe('organizations in the console', () => {
     const { page, faults, close } = await ui.open(owner, '/account');
     await page.getByRole('link', { name: 'Own', exact: true }).click();
     await page.getByRole('button', { name: 'Edit' }).click();
-    await page.getByLabel('Don’t store content').check();
+    await page.getByLabel('Don’t store request content').check();
     await page.getByRole('button', { name: 'Save organization' }).click();
-    await page.getByText('not stored', { exact: true }).waitFor();
+    await page.getByText('not stored').waitFor();
     expect(await page.getByRole('button', { name: /Suspend|Set limits|Grant credit/ }).count()).toBe(0);
     expect(faults).toEqual([]);
     await close();
@@ -138,7 +138,7 @@ describe('organizations in the console', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);
     const ofSupport = await ui.open(support, `/organizations/${id}`);
-    await ofSupport.page.getByText("Your role doesn't have access to this page").waitFor();
+    await ofSupport.page.getByText("Your role can't see this").waitFor();
     expect([...faults, ...ofSupport.faults]).toEqual([]);
     await Promise.all([close(), ofSupport.close()]);
   });
