@@ -37,7 +37,7 @@ describe('prices in the console', () => {
   test('adds a price after it has shown what changes for whom and from when', async () => {
     const model = await registerModel();
     const { page, faults, close } = await ui.open(admin, `/prices?model=${model}`);
-    await page.getByText('current').waitFor();
+    await page.getByText('current', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Add price' }).click();
     await page.getByLabel('Input ($ per million tokens)', { exact: true }).fill('0.123456789');
     await page.getByLabel('Effective from (UTC)').fill('2099-01-01T00:00');
@@ -125,11 +125,11 @@ describe('prices in the console', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('link', { name: 'Change prices' }).click();
     await page.getByRole('link', { name: ui.run.model, exact: true }).click();
-    await page.getByText('current').waitFor();
+    await page.getByText('current', { exact: true }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);
     const ofFinance = await ui.open(finance, `/prices?model=${ui.run.model}`);
-    await ofFinance.page.getByText('current').waitFor();
+    await ofFinance.page.getByText('current', { exact: true }).waitFor();
     expect(await ofFinance.page.getByRole('button', { name: 'Add price' }).count()).toBe(0);
     const ofSupport = await ui.open(support, '/prices');
     await ofSupport.page.getByText("Your role doesn't have access to this page").waitFor();
