@@ -34,8 +34,7 @@ const tooLong = () =>
 
 const fromForm = (text: string): [string, string][] => [...new URLSearchParams(text)];
 
-const notAnObject = () =>
-  invalidTokenRequest('The request body is not a JSON object whose values are all texts. Send such an object, or a form.');
+const notAnObject = () => invalidTokenRequest('The request body is neither a form nor a JSON object of strings. Send one of the two.');
 
 // JSON.parse keeps the last one of two equal keys. All values are texts, so an object has two texts for each key.
 const fromJson = (text: string): [string, string][] => {

@@ -33,7 +33,7 @@ class SsoCodeRefused extends ApiError {
       status: 401,
       type: 'authentication_error',
       code: 'sso_code_refused',
-      message: `The code is unknown, used, older than a minute, or not of this code_verifier. Start again with POST ${SSO_PATHS.begin}.`,
+      message: `The code is unknown, used, older than a minute, or doesn't match this code_verifier. Start again with POST ${SSO_PATHS.begin}.`,
       headers: { 'www-authenticate': 'Bearer' },
     });
   }

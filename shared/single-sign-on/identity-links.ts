@@ -15,7 +15,7 @@ const linkKey = (user: string, provider: string): RecordKey => ({ account: user,
 
 // Another request was first.
 const alreadyLinked = (): Conflict =>
-  new Conflict({ code: 'identity_linked', message: 'This user was just linked to an identity of the identity provider. Sign in again.' });
+  new Conflict({ code: 'identity_linked', message: 'Another login has just linked this user to the identity provider. Sign in again.' });
 
 /**
  * The identities of users at the identity providers of organizations, in the table `accounts`. An identity is a

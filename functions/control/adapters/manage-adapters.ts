@@ -15,7 +15,7 @@ class TooManyAdapters extends Conflict {
   constructor() {
     super({
       code: 'too_many_adapters',
-      message: `A deployment can have at most ${MAX_ADAPTERS} adapters. Delete one first; it counts until nothing of it is left.`,
+      message: `A deployment can have at most ${MAX_ADAPTERS} adapters. Delete one first; it counts until it has been removed completely.`,
     });
   }
 }
@@ -30,7 +30,7 @@ const checkRoom = (deployment: Deployment): void => {
   if (!wantedGeneration(deployment).adapters)
     throw new WrongState(
       'adapters_not_enabled',
-      'The containers of this deployment load no adapters. Send its adapters (max_rank and max_loaded) with PATCH /v1/deployments/{id} first.',
+      "This deployment does not support adapters yet. Set 'adapters' (max_rank and max_loaded) with PATCH /v1/deployments/{id} first.",
     );
   if ((deployment.adapters ?? []).length >= MAX_ADAPTERS) throw new TooManyAdapters();
 };

@@ -62,7 +62,7 @@ export const beginRollout = (deployment: Deployment, planned: PlannedGeneration,
   if (live[0]?.status === 'creating')
     throw new WrongState(
       'deployment_not_ready',
-      'The deployment is still being created, so it can’t get a new generation yet. Wait until it is in service or has failed, or stop it first.',
+      "The deployment is still being created, so it can't get a new generation yet. Wait until it is in service or has failed, or stop it first.",
     );
   if (state === 'stopping')
     throw new WrongState('deployment_stopping', 'The deployment is being stopped. Send the change again once its state is stopped.');

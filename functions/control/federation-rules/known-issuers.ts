@@ -68,5 +68,5 @@ export const tooWide = (identity: Identity): string | undefined => {
   const url = new URL(identity.issuer);
   const known = KNOWN_ISSUERS.find(({ isIssuer }) => isIssuer(url));
   if (known) return known.isNarrow(identity) ? undefined : `A rule for ${known.name} must have ${known.required}.`;
-  return isAnyone(identity) ? "A rule must have a subject or a claim that tells whose tokens match. Set 'subject' or 'claims'." : undefined;
+  return isAnyone(identity) ? "A rule must restrict whose tokens it accepts. Set 'subject' or 'claims'." : undefined;
 };

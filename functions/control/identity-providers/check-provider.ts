@@ -49,11 +49,11 @@ export const checkEnforcement = async (users: Pick<UserStore, 'get'>, { before, 
   const isOwner =
     owner?.organization === after.organization && owner.role === 'owner' && owner.status === 'active' && owner.kind === undefined;
   if (!isOwner)
+    throw new NotEnforceable("its 'break_glass' is not an active owner of the organization. Set it to an active owner.", 'break_glass');
+  if (owner.second_factor !== 'on')
     throw new NotEnforceable(
-      "its 'break_glass' is not an active owner of the organization. Name one who keeps their password.",
+      "the owner in its 'break_glass' has no second factor. Ask them to set one up and log in with it.",
       'break_glass',
     );
-  if (owner.second_factor !== 'on')
-    throw new NotEnforceable("its 'break_glass' has no second factor. Ask that owner to set one up and log in with it.", 'break_glass');
   return owner;
 };

@@ -40,6 +40,6 @@ export class DomainNotVerified extends Conflict {
 export class NotEnforceable extends Conflict {
   /** @param missing what is missing and what to do, as sentences */
   constructor(missing: string, param: string) {
-    super({ code: 'not_enforceable', param, message: `The connection can't be enforced: ${missing}` });
+    super({ code: 'not_enforceable', param, message: `The identity provider can't be enforced: ${missing}` });
   }
 }

@@ -36,7 +36,7 @@ export class TooManyAliases extends Conflict {
   constructor(max: number) {
     super({
       code: 'too_many_aliases',
-      message: `There can be at most ${max} aliases for all, and as many for each organization. Delete an alias first.`,
+      message: `There can be at most ${max} shared aliases, and ${max} of each organization. Delete an alias first.`,
     });
   }
 }

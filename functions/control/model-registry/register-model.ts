@@ -31,7 +31,7 @@ export const checkRoom = async ({ models }: Pick<ModelDependencies, 'models'>, p
   if (registered.size >= MAX_MODELS)
     throw new Conflict({
       code: 'too_many_models',
-      message: `There can be at most ${MAX_MODELS} shared models, and as many for each organization. Delete a model first.`,
+      message: `There can be at most ${MAX_MODELS} shared models, and ${MAX_MODELS} of each organization. Delete a model first.`,
     });
 };
 

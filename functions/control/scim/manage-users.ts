@@ -23,7 +23,7 @@ const addressOf = (connection: ScimConnection, userName: string | undefined): st
     const domains = verifiedDomains(connection).join(', ');
     throw new InvalidScimValue(
       'userName',
-      domains ? `an address of these verified domains: ${domains}` : 'that a domain is verified first',
+      domains ? `an address of these verified domains: ${domains}` : 'a domain of the identity provider to be verified first',
     );
   }
   return email.data;

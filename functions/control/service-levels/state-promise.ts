@@ -55,7 +55,7 @@ export const statePromise = async (
   if (others.length >= MAX_PROMISES)
     throw new Conflict({
       code: 'too_many_promises',
-      message: `A model can have at most ${MAX_PROMISES} promises, and those of past months stay. Register the model under another name.`,
+      message: `A model can have at most ${MAX_PROMISES} promises, and promises of past months can't be removed. Register the model under another name.`,
     });
   const promise = { from_month, stated_at: origin.nowMs, figures };
   const resource = toPromiseResource(model, promise);

@@ -22,7 +22,7 @@ class TooManyAttachments extends ApiError {
       status: 429,
       type: 'requests',
       code: 'too_many_attachments',
-      message: `You can attach ${MAX_AN_HOUR} files an hour. Put several files into one archive, or try again later.`,
+      message: `You can attach at most ${MAX_AN_HOUR} files an hour. Put several files into one archive, or try again later.`,
       headers: { 'retry-after': String(Math.ceil((HOUR_MS - (nowMs % HOUR_MS)) / SECOND_MS)) },
     });
   }
@@ -31,7 +31,7 @@ class TooManyAttachments extends ApiError {
 const ticketIsFull = (): Conflict =>
   new Conflict({
     code: 'too_many_attachments',
-    message: `A ticket can have ${MAX_OF_TICKET} attachments. Open a new ticket and mention this one.`,
+    message: `A ticket can have at most ${MAX_OF_TICKET} attachments. Open a new ticket and mention this one.`,
   });
 
 /** Announces a file, which its user can then upload and attach to a message. @throws 400, 404, 409, 429 */

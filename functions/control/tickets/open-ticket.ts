@@ -18,7 +18,7 @@ class TooManyTickets extends ApiError {
       status: 429,
       type: 'requests',
       code: 'too_many_tickets',
-      message: `An organization can open ${MAX_AN_HOUR} tickets an hour. Write a message to one that is open, or try again later.`,
+      message: `An organization can open at most ${MAX_AN_HOUR} tickets an hour. Add a message to an open ticket, or try again later.`,
       headers: { 'retry-after': String(Math.ceil((HOUR_MS - (nowMs % HOUR_MS)) / 1_000)) },
     });
   }

@@ -20,7 +20,7 @@ const MAX_COMMIT_ATTEMPTS = 5;
 const tooMany = (): Conflict =>
   new Conflict({
     code: 'too_many_messages',
-    message: `A ticket can have ${MAX_MESSAGES} messages. Open a new ticket and mention this one.`,
+    message: `A ticket can have at most ${MAX_MESSAGES} messages. Open a new ticket and mention this one.`,
   });
 
 /** Stored files for a message. They stay if it is not written. */

@@ -20,7 +20,7 @@ class AttemptUnderWay extends Conflict {
   constructor() {
     super({
       code: 'attempt_under_way',
-      message: 'An attempt of this delivery is being made, or will be in a moment. Replay it when the attempt is over.',
+      message: 'This delivery is being attempted now, or is about to be. Replay it when the attempt is over.',
     });
   }
 }

@@ -102,7 +102,7 @@ const save = (
 const differentOrganizations = (): InvalidRequest =>
   new InvalidRequest({
     param: 'organization',
-    message: "'organization' differs between the query and the body. Name the organization once.",
+    message: "'organization' has different values in the query and the body. Send it in only one of them.",
   });
 
 /** Creates a webhook with a new secret. @param inQuery the organization in the query @throws 400, 404, 409 */

@@ -5,7 +5,7 @@ import { controlErrorReplies } from '../../../infra/tools/reference/control-erro
 import type { ErrorReply } from '../../../infra/tools/reference/error-reply.ts';
 import { inferenceErrorReplies } from '../../../infra/tools/reference/inference-errors.ts';
 import { onDemandErrorReplies } from '../../../infra/tools/reference/on-demand-errors.ts';
-import { allErrors, PAGE, renderPage } from './page.ts';
+import { allErrors, PAGE, renderPage, sectionOf } from './page.ts';
 import { saysWhatToDo } from './wording.ts';
 
 const MAX_CHARACTERS = 240;
@@ -67,6 +67,16 @@ describe('the reason of a deployment', () => {
 });
 
 describe('docs/errors.md', () => {
+  test('lists errors that only the control plane returns under its headings', () => {
+    const ofControlPlane = errors.filter(({ file }) => /^functions\/(control|single-sign-on)\//.test(file));
+    const elsewhere = ofControlPlane.filter((error) => sectionOf(error) === 'Every host' && error.code !== null);
+    expect(elsewhere.map(({ code, file }) => `${code}: ${file}`)).toEqual([]);
+  });
+
+  test('shows no number that depends on the request, and no sum as two placeholders', () => {
+    expect(readFileSync(PAGE, 'utf8')).not.toMatch(/\}\{|up to 1 tokens|about 0\b|rank 1\b/);
+  });
+
   test('has every code with its status, cause and remedy', () => {
     const page = renderPage(errors);
     if (process.env.WRITE_ERRORS) writeFileSync(PAGE, page);

@@ -162,6 +162,8 @@ const binary = (node: ts.BinaryExpression, environment: Environment, depth: numb
     return unique(
       left.flatMap((text) => {
         if (text === ABSENT || text === '') return right;
+        // A number in place of one that is known only when it runs says nothing.
+        if (!isKnown(text) && right.every((other) => other !== '' && !Number.isNaN(Number(other)))) return [text];
         return isKnown(text) || right.every((other) => !isKnown(other)) ? [text] : [text, ...right];
       }),
     );
@@ -178,6 +180,8 @@ const named = (node: ts.Identifier, environment: Environment, depth: number): Va
   if (!declaration) return unknown(node);
   const given = environment.get(declaration);
   if (given) return given;
+  // The value of a variable can have changed between its declaration and the message.
+  if (ts.isVariableDeclaration(declaration) && (declaration.parent.flags & ts.NodeFlags.Let) !== 0) return unknown(node);
   if (ts.isVariableDeclaration(declaration) && declaration.initializer) {
     const value = evaluate(declaration.initializer, environment, depth + 1);
     // The constant that keeps the result of a call names it best.

@@ -41,24 +41,43 @@ const SECTIONS: readonly (readonly [string, readonly string[]])[] = [
       'functions/control/sessions',
       'functions/control/users',
       'functions/control/scim',
+      'functions/control/federation-rules',
+      'functions/control/identity',
+      'functions/control/identity-providers',
+      'functions/single-sign-on',
+      'shared/federation',
+      'shared/single-sign-on',
     ],
   ],
   [
     'Control plane: organizations and API keys',
     ['functions/control/organizations', 'functions/control/api-keys', 'functions/control/projects', 'shared/credit'],
   ],
-  ['Control plane: models and prices', ['functions/control/model-registry', 'functions/control/model-aliases', 'functions/control/prices']],
+  [
+    'Control plane: models and prices',
+    ['functions/control/model-registry', 'functions/control/model-aliases', 'functions/control/prices', 'functions/control/service-levels'],
+  ],
   [
     'Control plane: deployments',
     [
       'functions/control/deployments',
+      'functions/control/adapters',
       'functions/control/instance-types',
       'functions/control/runtimes',
       'shared/deployments',
       'shared/gpu-time',
     ],
   ],
-  ['Control plane: usage and observability', ['functions/control/usage', 'functions/control/query', 'functions/control/observability']],
+  [
+    'Control plane: usage and observability',
+    [
+      'functions/control/usage',
+      'functions/control/query',
+      'functions/control/observability',
+      'functions/control/economics',
+      'functions/control/lookup',
+    ],
+  ],
   ['Control plane: billing', ['functions/control/billing', 'functions/billing', 'shared/billing']],
   ['Control plane: webhooks', ['functions/control/webhooks', 'shared/notifications']],
   ['Control plane: tickets', ['functions/control/tickets', 'shared/tickets']],
@@ -67,7 +86,8 @@ const SECTIONS: readonly (readonly [string, readonly string[]])[] = [
 
 const OTHER_SECTIONS: Readonly<Record<string, string>> = { model_exists: 'Control plane: models and prices' };
 
-const sectionOf = ({ code, file }: ErrorText): string =>
+/** The heading under which the page lists an error. */
+export const sectionOf = ({ code, file }: ErrorText): string =>
   OTHER_SECTIONS[code ?? ''] ??
   SECTIONS.find(([, folders]) => folders.some((folder) => file.startsWith(`${folder}/`)))?.[0] ??
   'Every host';
@@ -98,12 +118,25 @@ const LABELS: Readonly<Record<string, string>> = {
     access: 'role',
   },
 };
-const labelled = (message: string): string =>
-  message.replaceAll(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(LABELS, name) ? `{${LABELS[name]}}` : whole));
+// Names that mean something else in the messages of one code.
+const LABELS_OF_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  context_length_exceeded: { first: 'input', last: 'input', long: 'input', context_length: 'windowTokens' },
+  wrong_model_task: { value: 'path' },
+  too_many_tokens: { value: 'tokens' },
+};
+// Two unknowns without a character between them are a sum.
+const SUM = /\{\w+\}\{\w+\}/g;
+
+const labelled = (code: string, message: string): string => {
+  const labels = { ...LABELS, ...LABELS_OF_CODES[code] };
+  return message
+    .replaceAll(SUM, '{number}')
+    .replaceAll(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(labels, name) ? `{${labels[name]}}` : whole));
+};
 
 // Combinations of a message's parts that don't occur together.
 const IMPOSSIBLE =
-  /budget of this \w+\. Add|credit of this \w+\. Raise|credit of this key|: 1 tokens in|, 1 tokens in|''|up to (?:0|\{value\}) tokens|'bucket_width' \./;
+  /budget of this \w+\. Add|credit of this \w+\. Raise|credit of this key|: 1 tokens in|, 1 tokens in|''|up to (?:[01]|\{value\}) tokens|'bucket_width' \./;
 
 const WORDS_OF_OTHERS = {
   cause: "The model's runtime rejected the request; the message is its own.",
@@ -140,7 +173,7 @@ const rowsOf = (errors: readonly ErrorText[]): Row[] => {
   const rows = new Map<string, Row>();
   for (const { code, status, message } of errors) {
     if (code === null || code.includes('{') || IMPOSSIBLE.test(message)) continue;
-    const { cause, remedy } = /^\{[\w-]+\}$/.test(message) ? WORDS_OF_OTHERS : partsOf(labelled(message));
+    const { cause, remedy } = /^\{[\w-]+\}$/.test(message) ? WORDS_OF_OTHERS : partsOf(labelled(code, message));
     const key = `${code} ${status} ${shapeOf(remedy)}`;
     const row = rows.get(key) ?? { code, status, causes: [], remedies: [remedy || 'Do what the message says.'] };
     rows.set(key, row);

@@ -28,7 +28,7 @@ class AlreadyInvoiced extends Conflict {
     super({
       code: 'invoice_exists',
       param: 'month',
-      message: `The invoice ${id} bills ${month}. Delete it (if it is a draft) or void it to create another.`,
+      message: `The invoice ${id} already bills ${month}. To create another, delete it if it is a draft, or void it.`,
     });
   }
 }

@@ -27,7 +27,7 @@ export class NoMix extends Conflict {
       code: 'no_mix',
       param: 'mix',
       message:
-        'The deployment had no requests in the last 7 days from which to take their lengths. Send the lengths in `mix`, such as [{"prompt_tokens": 1000, "completion_tokens": 200}].',
+        'The deployment had no requests in the last 7 days, so their usual lengths are unknown. Send lengths in `mix`, such as [{"prompt_tokens": 1000, "completion_tokens": 200}].',
     });
   }
 }

@@ -30,7 +30,12 @@ const explained = (error: unknown, id: string, nowMs: number): unknown => {
   if (!(error instanceof ResourceNotFound)) return error;
   const isNew = isRequestId(id) && nowMs - requestTimeMs(id) < FINDABLE_AFTER_MS;
   if (!isNew) return new ResourceNotFound('request', id, 'request_ids');
-  return new ResourceNotFound('request', id, 'request_ids', 'A request is known about a minute after its end: try again then.');
+  return new ResourceNotFound(
+    'request',
+    id,
+    'request_ids',
+    'A request can be found about a minute after it ends. Check the id, or try again then.',
+  );
 };
 
 const requestFacts = async (deps: EvidenceDependencies, actor: Actor, id: string) => {
