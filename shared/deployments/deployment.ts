@@ -235,7 +235,7 @@ export const Deployment = z.object({
 });
 export type Deployment = z.output<typeof Deployment>;
 
-/** The least copies while it is awake: more in a window of its schedule. */
+/** The minimum copies while it is awake: more in a window of its schedule. */
 export const leastCopies = ({ copies, scheduled }: Pick<Deployment, 'copies' | 'scheduled'>): number =>
   Math.min(copies.max, Math.max(copies.min, scheduled?.copies ?? 0));
 

@@ -12,7 +12,7 @@ import { availableOf, creditOf, planDraw } from './credit.ts';
 import { toTakeCredit } from './credit-writes.ts';
 import { costOf, STEP_MS, wholeSecond } from './intervals.ts';
 
-/** The organization's credit does not pay for the first interval of the least copies: 409. */
+/** The organization's credit does not pay for the first interval of the minimum copies: 409. */
 export class OutOfCredit extends Conflict {
   constructor(name: string, { neededNanos, availableNanos }: { neededNanos: bigint; availableNanos: bigint }) {
     super({
@@ -52,7 +52,7 @@ const firstIntervalNanos = (
 };
 
 /**
- * Holds the credit that a deployment needs before it may start: for the first interval of the least copies of each
+ * Holds the credit that a deployment needs before it may start: for the first interval of the minimum copies of each
  * generation that is to run, less what it holds already. Metering pays from it. Other uses of the credit between the
  * read and the transaction are `CreditChanged`.
  */

@@ -88,7 +88,7 @@ export const KeyLifetime = z.int().min(MIN_LIFETIME_SECONDS).max(MAX_LIFETIME_SE
 const NewKeyFields = z.strictObject({
   name: KeyName,
   purpose: z.enum(['standard', 'playground']).default('standard').meta({
-    description: 'A `playground` key is for a person who tries models. It ends by itself and does not count among the other keys.',
+    description: 'A `playground` key is for a person who tries models. It expires by itself and does not count among the other keys.',
   }),
   organization: OrganizationId.optional().meta({
     description: 'The organization that owns the key. Required for admins; otherwise your own organization.',

@@ -139,8 +139,8 @@ const tryToCreate = async (
 };
 
 /**
- * Creates a key that ends by itself, in one transaction: under an id of its series whose last key has ended, otherwise
- * under a new one. With such an id, the key has counted nothing, and no earlier secret works.
+ * Creates a key that expires by itself, in one transaction. It gets an id of its series whose last key has expired, or
+ * else a new one. With such an id, the key has counted nothing, and no earlier secret works.
  * @throws `refused` of the rules if too many are live, the errors of its count and checks, 503 after too many conflicts
  */
 export const createTemporaryKey = async (

@@ -25,7 +25,7 @@ export const apiKeyRoutes = [
       operationId: 'createApiKey',
       summary: 'Create an API key',
       description:
-        'The response contains the secret, which is shown only once. Other limits than the default ones require `keys:limit`. A member can have a limited number of keys. A `playground` key ends by itself, within an hour: a user can have five at a time.',
+        'The response contains the secret, which is shown only once. Other limits than the default ones require `keys:limit`. A member can have a limited number of keys. A `playground` key expires by itself, within an hour: a user can have five at a time.',
       access: 'keys:write',
       limits: ['api_keys', 'playground_keys'],
       body: {

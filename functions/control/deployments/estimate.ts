@@ -9,8 +9,8 @@ import { instancePriceAt } from '../../../shared/prices/instance-price.ts';
 import { ScheduleCost, scheduleCostOf } from './schedule-cost.ts';
 
 const HourPrice = z.object({
-  min: z.string().meta({ description: 'With the least copies while it is awake.' }),
-  max: z.string().meta({ description: 'With the most copies.' }),
+  min: z.string().meta({ description: 'With the minimum copies, while it is awake.' }),
+  max: z.string().meta({ description: 'With the maximum copies.' }),
 });
 
 const InstanceEstimate = z.object({

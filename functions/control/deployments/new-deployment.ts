@@ -31,8 +31,8 @@ const MAX_TAGS = 40;
 const Count = z.int().min(1).max(MAX_COPIES);
 const Copies = z
   .strictObject({
-    min: Count.optional().meta({ description: 'The least copies while the deployment is awake. Default: 1.' }),
-    max: Count.optional().meta({ description: 'The most copies. Default: `min`.' }),
+    min: Count.optional().meta({ description: 'The minimum number of copies while the deployment is awake. Default: 1.' }),
+    max: Count.optional().meta({ description: 'The maximum number of copies. Default: `min`.' }),
   })
   .meta({ description: 'The number of copies of the model. It follows the load.' });
 

@@ -19,7 +19,7 @@ const oneDeployment = `${deployments}/{id}`;
 const parameters = { id: { description: 'The id of a deployment.', example: 'dep_VbdBUPc4RtYvB8fK2m' } } as const;
 const deployment = { name: 'Deployment', schema: DeploymentResource };
 const CreatedDeployment = DeploymentResource.extend({
-  estimate: Estimate.nullable().meta({ description: 'Its price and its start; null: the deployment exists already.' }),
+  estimate: Estimate.nullable().meta({ description: 'Its price and the time to start; null: the deployment exists already.' }),
 });
 
 const change = { parameters, isVersioned: true, errors: [400, 404, 409, 412, 503] } as const;
@@ -211,7 +211,7 @@ export const deploymentRoutes = [
       operationId: 'publishDeployment',
       summary: 'Publish a deployment as a shared model',
       description:
-        'Callers of the serverless host pay for its tokens. Its organization goes on paying for its GPU time. The targets are checked as in the registration of a model.',
+        'Callers of the serverless host pay for its tokens. Its organization goes on paying for its GPU time. The targets get the same checks as when a model is registered.',
       access: 'deployments:publish',
       limits: ['aws_calls'],
       ...change,
@@ -229,7 +229,7 @@ export const deploymentRoutes = [
       method: 'POST',
       path: `${oneDeployment}/unpublish`,
       operationId: 'unpublishDeployment',
-      summary: 'Take a shared model back',
+      summary: 'Unpublish a shared model',
       description: 'The shared model is deleted within 30 s for callers; the deployment goes on.',
       access: 'deployments:publish',
       ...change,

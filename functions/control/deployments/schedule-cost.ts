@@ -15,7 +15,7 @@ export const ScheduleCost = z.object({
   minutes_per_week: z.int().meta({ description: 'The minutes of a week in windows; those in several windows count once.' }),
   price_per_month: z.string().meta({
     description:
-      'Dollars a month of 730 hours for the least copies in windows, on the preferred instance type at its present price, rounded to a nano-dollar. The starts before windows, requests outside of them and copies added under load come on top.',
+      'Dollars a month of 730 hours for the minimum copies in windows, on the preferred instance type at its present price, rounded to a nano-dollar. The starts before windows, requests outside of them and copies added under load come on top.',
   }),
 });
 export type ScheduleCost = z.infer<typeof ScheduleCost>;
@@ -37,7 +37,7 @@ const copiesByMinute = (schedule: readonly ScheduleWindow[], nowMs: number): Uin
 };
 
 interface Rates {
-  /** The least copies while it is awake. */
+  /** The minimum copies while it is awake. */
   leastCopies: number;
   instancesFor: (copies: number) => number;
   hourNanos: bigint;

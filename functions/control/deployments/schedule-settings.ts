@@ -28,7 +28,12 @@ const Window = z
       .max(MAX_ZONE_CHARACTERS)
       .refine(isTimeZone, 'expected the IANA name of a time zone, such as Europe/Berlin or UTC')
       .meta({ description: 'The IANA name of its time zone.', examples: ['Europe/Berlin'] }),
-    min_copies: z.int().min(1).max(MAX_COPIES).default(1).meta({ description: 'The least copies while it is open, at most `copies.max`.' }),
+    min_copies: z
+      .int()
+      .min(1)
+      .max(MAX_COPIES)
+      .default(1)
+      .meta({ description: 'The minimum number of copies while it is open, at most `copies.max`.' }),
   })
   .refine(({ from, to }) => from !== to, { path: ['to'], message: 'expected another time than from; a whole day is 00:00 to 24:00' });
 

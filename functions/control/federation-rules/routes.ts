@@ -35,7 +35,7 @@ export const federationRuleRoutes = [
       operationId: 'createFederationRule',
       summary: 'Create a federation rule',
       description:
-        'Workloads of an issuer, such as jobs of GitHub Actions, then exchange their tokens for an access token of this service account, without a secret, or for an API key that ends by itself. A rule for GitHub, GitLab, Google, Microsoft Entra or AWS must name one repository, project, identity or role. A service account can have 20 rules, and the rules of an organization 20 issuers.',
+        'Workloads of an issuer, such as jobs of GitHub Actions, then exchange their tokens for an access token of this service account, without a secret, or for an API key that expires by itself. A rule for GitHub, GitLab, Google, Microsoft Entra or AWS must name one repository, project, identity or role. A service account can have 20 rules, and the rules of an organization 20 issuers.',
       access: 'service_accounts:write',
       isForPeople: true,
       needsFreshLogin: true,

@@ -44,7 +44,7 @@ const SessionHours = z.int().min(1).max(12);
 const about = {
   issuer: 'The issuer exactly as the provider’s ID tokens and its `/.well-known/openid-configuration` have it. It can’t be changed later.',
   domains:
-    'The domains of the users’ e-mail addresses. Each must be verified before its users can sign in, and only then does it lead to this connection.',
+    'The domains of the users’ e-mail addresses. Each must be verified before its users can sign in, and only then do they lead to this identity provider.',
   role_claim: 'The claim of the ID token with the user’s groups or roles. A dot leads into an object: `realm_access.roles`.',
   role_mapping: 'Roles by the values of the claim. The first entry that matches decides, so list the highest role first.',
   default_role: 'The role of users whom no entry matches. null: they can sign in only if they were invited, and keep their role.',
@@ -55,7 +55,7 @@ const about = {
   deactivation_revokes_keys: 'Whether a user who is deactivated by SCIM loses their API keys, too.',
   enforced: 'Whether users of the organization can sign in only with this provider. Their passwords are refused.',
   break_glass:
-    'The id of an owner with a second factor who can still use their password while the connection is enforced. Required for `enforced`.',
+    'The id of an owner with a second factor who can still use their password while the identity provider is enforced. Required for `enforced`.',
   status: '`disabled`: nobody can sign in with this provider, and it enforces nothing.',
 };
 
@@ -69,7 +69,7 @@ export const IdentityProviderResource = z.object({
   name: z.string(),
   issuer: z.string().meta({ description: about.issuer }),
   client_id: z.string(),
-  has_client_secret: z.boolean().meta({ description: 'false: a public client, which proves itself with PKCE alone.' }),
+  has_client_secret: z.boolean().meta({ description: 'false: a public client, which authenticates with PKCE alone.' }),
   redirect_uri: z.string().meta({ description: 'Register this URL with the provider.' }),
   scopes: z.array(z.string()),
   domains: z.array(

@@ -9,8 +9,7 @@ import { type ProviderPlace, visibleProvider } from './manage-identity-providers
 export const IdentityProviderEventResource = IdentityProviderEvent.extend({
   at: z.int().meta({ description: 'Unix time in seconds.' }),
   outcome: IdentityProviderEvent.shape.outcome.meta({
-    description:
-      '`signed_in`: a user whom the connection knew; `linked`: the first login of a user who existed; `provisioned`: a new user.',
+    description: '`signed_in`: a user who was linked already; `linked`: the first login of a user who existed; `provisioned`: a new user.',
   }),
   reason: z.string().nullable().meta({ description: 'Why the login was refused; null if it was not.' }),
   is_verified: z

@@ -39,7 +39,7 @@ export const identityProviderRoutes = [
       operationId: 'createIdentityProvider',
       summary: 'Connect an identity provider',
       description:
-        'Connects an OpenID provider, such as Okta or Microsoft Entra ID, with which the users of your organization can then sign in. An organization can have 5.',
+        'Connects an OpenID provider, such as Okta or Microsoft Entra ID, with which the users of your organization can then sign in. An organization can have at most 5.',
       access: 'identity_providers:write',
       isForPeople: true,
       needsFreshLogin: true,

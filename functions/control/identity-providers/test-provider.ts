@@ -24,7 +24,7 @@ export const TestResult = z.object({
   id: z.string(),
   outcome: z.enum(['refused', 'signs_in', 'links', 'provisions']).meta({
     description:
-      'What a login would do: `signs_in` a user whom the connection knows, `links` an existing user to it, or `provisions` a new user.',
+      'What a login would do: `signs_in` a user who is linked to the identity provider, `links` an existing user to it, or `provisions` a new user.',
   }),
   reason: z.string().nullable().meta({ description: 'Why it would be refused.' }),
   subject: z.string().nullable(),

@@ -131,10 +131,7 @@ export const toTicketResource = (ticket: Ticket, side: Side, nowMs: number): Tic
 
 const Author = z.object({
   side: Side,
-  user: z
-    .string()
-    .nullable()
-    .meta({ description: 'The id of the user. Customers do not see who of support it is; null also for what time does.' }),
+  user: z.string().nullable().meta({ description: 'The id of the user. null: Sluice itself; to customers, also anyone of support.' }),
 });
 
 const authorFor = (side: Side, author: z.infer<typeof Author>): z.infer<typeof Author> =>

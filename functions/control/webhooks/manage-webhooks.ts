@@ -196,7 +196,7 @@ export const rotateWebhook = async (
   return { ...resource, secret };
 };
 
-/** Deletes a webhook. Its pending deliveries are not attempted any more. @throws 404, 412 */
+/** Deletes a webhook. Its pending deliveries are dropped. @throws 404, 412 */
 export const deleteWebhook = async (
   deps: WebhookDependencies,
   actor: Actor,

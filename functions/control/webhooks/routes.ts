@@ -56,7 +56,7 @@ export const webhookRoutes = [
       operationId: 'createWebhook',
       summary: 'Create a webhook',
       description:
-        'The response contains the secret that signs the deliveries, which is shown only once. An organization can have 20 webhooks.',
+        'The response contains the secret that signs the deliveries, which is shown only once. An organization can have at most 20 webhooks.',
       access: 'webhooks:write',
       query: z.strictObject({
         organization: OrganizationId.optional().meta({
@@ -163,7 +163,7 @@ export const webhookRoutes = [
       path: oneWebhook,
       operationId: 'deleteWebhook',
       summary: 'Delete a webhook',
-      description: 'Its pending deliveries are not attempted any more.',
+      description: 'Its pending deliveries are dropped.',
       access: 'webhooks:write',
       parameters,
       query: OrganizationQuery,

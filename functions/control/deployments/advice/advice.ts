@@ -43,7 +43,7 @@ const AdviceOption = z.object({
   cold_starts: z.int().meta({ description: 'Starts that a request waited for.' }),
   waiting_requests: z
     .int()
-    .meta({ description: 'Requests that waited for a start. Those that were told to come back count as if they had waited.' }),
+    .meta({ description: 'Requests that waited for a start. Requests that got a 503 with a time to retry count as if they had waited.' }),
   wait_p50_seconds: Seconds.meta({ description: 'The wait for a start that half of all requests did not exceed.' }),
   wait_p95_seconds: Seconds,
 });

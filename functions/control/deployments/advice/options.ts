@@ -22,7 +22,7 @@ export interface OptionBasis {
   charges: Charges;
   /** All requests of the days. */
   requests: number;
-  /** The least copies at each time, with other settings. */
+  /** The minimum copies at each time, with other settings. */
   leastCopiesOf: (settings: Settings) => LeastCopies;
   /** Absent: as fast as it was. */
   speed?: Speed;

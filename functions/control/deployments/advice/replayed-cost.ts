@@ -8,7 +8,7 @@ export interface LeastWindow extends Period {
   copies: number;
 }
 
-/** The least copies of a deployment while it is awake: those of its settings, or of a window. */
+/** The minimum copies of a deployment while it is awake: those of its settings, or of a window. */
 export interface LeastCopies {
   copies: { min: number; max: number };
   windows: readonly LeastWindow[];
@@ -18,7 +18,7 @@ export interface LeastCopies {
 export interface Charges {
   /** The GPU time that was metered. */
   events: readonly GpuEvent[];
-  /** The least copies with the settings of the time. */
+  /** The minimum copies with the settings of the time. */
   least: LeastCopies;
   /** The instances that run while it has no events. */
   instances: Omit<RunningInstances, 'instances'>;
@@ -52,12 +52,12 @@ const leastAt = ({ copies, windows }: LeastCopies, ms: number): number =>
   Math.min(copies.max, Math.max(copies.min, ...windows.filter(({ fromMs, toMs }) => fromMs <= ms && ms < toMs).map((each) => each.copies)));
 
 interface Piece extends Period {
-  /** The least copies of the time, and those of the replay. */
+  /** The minimum copies of the time, and those of the replay. */
   before: number;
   after: number;
 }
 
-// Of a time, the pieces in which the least copies stay the same.
+// Splits a time where the minimum copies change.
 const piecesOf = ({ fromMs, toMs }: Period, before: LeastCopies, after: LeastCopies): Piece[] => {
   const edges = [...before.windows, ...after.windows].flatMap((window) => [window.fromMs, window.toMs]);
   const cuts = [...new Set([fromMs, ...edges.filter((ms) => ms > fromMs && ms < toMs)])].sort((one, other) => one - other);
@@ -74,7 +74,7 @@ const piecesOf = ({ fromMs, toMs }: Period, before: LeastCopies, after: LeastCop
  * a part of an event, and time that was not metered, has the price of its seconds. More copies than the least ones ran
  * as they were metered.
  * @param awake when instances run, in order and apart
- * @param least the least copies in the replay
+ * @param least the minimum copies in the replay
  */
 export const costOfReplay = (
   awake: readonly Period[],

@@ -38,15 +38,15 @@ const Point = z.object({
 
 const MESSAGES: Readonly<Record<BenchmarkEnd, string>> = {
   goal_missed: 'More requests at the same time would miss a goal.',
-  never_met: 'Already a single request misses a goal. Choose other goals, or a faster instance type.',
-  max_reached: 'The most requests that were to be measured meet the goals. Raise max_concurrency_per_copy to measure more.',
+  never_met: 'Even a single request misses a goal. Choose other goals, or a faster instance type.',
+  max_reached: 'Even the largest number of requests to measure meets the goals. Raise max_concurrency_per_copy to measure more.',
   budget_spent: 'Another level could have exceeded the budget. The result is the best of those that were measured. Start again with more.',
   cancelled: 'Someone cancelled it.',
   deployment_changed: 'The deployment got another generation. Start again once its rollout is complete.',
   not_in_service: 'The deployment went to sleep, or was stopped or deleted. Start again once it is in service.',
   took_too_long: 'It ran for 90 minutes. Send shorter lengths in `mix`, or a smaller max_concurrency_per_copy.',
   requests_failed: 'The deployment answered no request. See its logs, and try a request of your own.',
-  runner_failed: 'It could not be completed, although it was begun 20 times. Start it again.',
+  runner_failed: 'It was started 20 times and never completed. Start it again.',
 };
 
 const End = z.object({ code: BenchmarkEnd, message: z.string() });

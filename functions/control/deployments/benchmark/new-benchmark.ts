@@ -13,7 +13,7 @@ const MAX_WEIGHT = 1_000;
 const GivenMix = z.strictObject({
   prompt_tokens: z.int().min(1).max(MAX_TOKENS),
   completion_tokens: z.int().min(1).max(MAX_TOKENS),
-  weight: z.int().min(1).max(MAX_WEIGHT).default(1).meta({ description: 'How often it is sent, in comparison with the others.' }),
+  weight: z.int().min(1).max(MAX_WEIGHT).default(1).meta({ description: 'How often it is sent, relative to the others.' }),
 });
 
 /** A request for a benchmark. */

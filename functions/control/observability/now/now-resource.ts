@@ -27,7 +27,7 @@ export const Now = z.object({
   start_time: z.int().nullable().meta({
     description: 'The start of the newest minute with usage (Unix seconds). Null: there was none in the last four minutes.',
   }),
-  refresh_seconds: z.int().meta({ description: 'After this time, ask again.' }),
+  refresh_seconds: z.int().meta({ description: 'The number of seconds to wait before the next call.' }),
   rows: z
     .array(
       z.object({

@@ -49,7 +49,7 @@ const USER_ATTRIBUTES = [
   }),
   attribute('displayName', { description: 'The name that others see.' }),
   attribute('emails', {
-    description: 'The user name, as the only address.',
+    description: 'The same address as userName. A user has no other.',
     type: 'complex',
     isMany: true,
     mutability: 'readOnly',

@@ -43,7 +43,7 @@ export const AttachmentResource = z.object({
   object: z.literal('ticket.attachment'),
   id: z.string(),
   name: z.string(),
-  content_type: z.string().meta({ description: 'As whoever attached it declared it. Nobody has checked the content.' }),
+  content_type: z.string().meta({ description: 'As the uploader declared it. Nobody has checked the content.' }),
   bytes: z.int(),
   url: z.string().meta({ description: 'Download the file from here. Anyone who has the URL can, until it expires.' }),
   expires_at: ExpiresAt,

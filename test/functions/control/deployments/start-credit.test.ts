@@ -54,7 +54,7 @@ const deploymentIn = async (state: DeploymentState, fields: Partial<Deployment> 
 
 const OUT_OF_CREDIT = { status: 409, code: 'out_of_credit' };
 
-describe('a prepaid deployment without credit for 15 minutes of its least copies', () => {
+describe('a prepaid deployment without credit for 15 minutes of its minimum copies', () => {
   test('is not created: no row is stored, and no pass queued', async () => {
     await payFromCredit(STEP - 1n);
     await expect(managed.create(owner)).rejects.toMatchObject({
@@ -111,7 +111,7 @@ test('the credit is taken from all shards of the organization together', async (
   expect([await held(id), await available()]).toEqual([STEP, 0n]);
 });
 
-test('a start needs credit for all least copies, on the most expensive of its instance types', async () => {
+test('a start needs credit for all minimum copies, on the most expensive of its instance types', async () => {
   // $7 an hour; four copies of one accelerator share an instance.
   const body = { instance_types: ['ml.g5.xlarge', 'ml.g5.12xlarge'], copies: { min: 5 } };
   const needed = (7_000_000_000n * 2n) / 4n;

@@ -47,7 +47,7 @@ const begun = async (fields: Partial<Deployment>, held: bigint, times: object = 
   return { world, money };
 };
 
-test('keeps the credit for a start until all least copies run, and then pays them from it', async () => {
+test('keeps the credit for a start until all minimum copies run, and then pays them from it', async () => {
   const { world, money } = await begun({ copies: { min: 2, max: 2 }, scale_to_zero_after_seconds: null }, 2n * STEP_NANOS, {
     instance_ms: 8 * MINUTE_MS,
   });

@@ -37,6 +37,6 @@ test('windows have their copies, and no others', () => {
   const charges = chargesOf([ranFor(0, 1, 1), ranFor(1, 3, 3), ranFor(3, 4, 1)], windowed);
   expect(costOfReplay([hours(0, 4)], charges, windowed).instanceSeconds).toBe(secondsIn(8));
   expect(costOfReplay([hours(0, 4)], charges, least(2)).instanceSeconds).toBe(secondsIn(4));
-  // Time that was not metered has the least copies of the replay.
+  // Time that was not metered has the minimum copies of the replay.
   expect(costOfReplay([hours(10, 14)], charges, least(2, { ...hours(11, 13), copies: 20 })).instanceSeconds).toBe(secondsIn(1 + 2 * 4 + 1));
 });
