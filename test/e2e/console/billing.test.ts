@@ -250,7 +250,7 @@ describe('billing in the console', () => {
     await page.getByRole('link', { name: `Search ${PLANTED}` }).waitFor();
     expect(await rowOf('Search')).toEqual(['1,234', '$60.00']);
     expect(await rowOf('All models')).toEqual(['1,236', '$100.00']);
-    expect(await rowOf('9,981 of 10,000 requests answered')).toEqual(['$100.00', '10 %', '$10.00']);
+    expect(await rowOf('9,981 of 10,000 requests answered')).toEqual(['$100.00', '10%', '$10.00']);
     expect(await accessibilityFaults(page)).toEqual([]);
     for (const path of ['/billing', '/billing?view=credit', '/billing?view=profile', '/invoices', '/exports']) {
       await goTo(page, path);

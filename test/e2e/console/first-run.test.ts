@@ -87,7 +87,7 @@ describe('the first steps in the console', () => {
       await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
       await dialog.waitFor({ state: 'hidden' });
       await page.clock.fastForward(10_000);
-      await page.getByText('1 invoice is a draft to issue').waitFor();
+      await page.getByText('1 draft invoice to issue').waitFor();
       await issueDraft();
       await page.clock.fastForward(10_000);
       await page.getByRole('heading', { name: 'First steps' }).waitFor({ state: 'hidden' });

@@ -131,7 +131,7 @@ describe('webhooks in the console', () => {
       ui.control.createUser({ role: 'member', organization }),
     ]);
     const asViewer = await ui.open(viewer, `/webhooks/${id}`);
-    await asViewer.page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+    await asViewer.page.getByRole('heading', { name: 'Deliveries', exact: true }).waitFor();
     expect(await asViewer.page.getByRole('button', { name: /Edit|Rotate|Pause|Delete|test/ }).count()).toBe(0);
     const asMember = await ui.open(member, `/webhooks/${id}`);
     await asMember.page.getByText("Your role doesn't have access to this page").waitFor();

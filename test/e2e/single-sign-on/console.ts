@@ -226,7 +226,7 @@ describe('single sign-on in a browser', () => {
       await signInAsOwner();
       await page.getByRole('button', { name: 'Refuse passwords' }).click();
       const dialog = page.getByRole('dialog', { name: 'Refuse passwords' });
-      await dialog.getByText('1 user can’t sign in then').waitFor();
+      await dialog.getByText('1 user will not be able to sign in').waitFor();
       await dialog.getByText('partner@elsewhere.example').waitFor();
       expect(await dialog.getByLabel('Break-glass owner').inputValue()).toBe(owner.id);
       await dialog.getByRole('button', { name: 'Refuse passwords' }).click();

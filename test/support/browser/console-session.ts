@@ -53,8 +53,8 @@ const signInOn = async (page: Page, { email, password, secondFactor }: User, pat
   await page.getByLabel('Password').fill(password);
   await page.getByLabel('Password').press('Enter');
   if (secondFactor) {
-    await page.getByLabel('Code of your').fill(totpOf(secondFactor));
-    await page.getByLabel('Code of your').press('Enter');
+    await page.getByLabel('Code from your authenticator app').fill(totpOf(secondFactor));
+    await page.getByLabel('Code from your authenticator app').press('Enter');
   }
   await page.locator('#main').waitFor();
 };
