@@ -153,7 +153,7 @@ describe('deployments in the console', () => {
     await windows.fill('mon-fri 08:00-18:00 Europe/Berlin 1');
     await page.clock.fastForward(SETTLED_MS);
     // 50 of 168 hours, in a month of 730 hours at $2.80.
-    await page.getByText('at least $608.33 a month, for 50 hours a week').waitFor();
+    await page.getByText('at least $608.33 per month, for 50 hours per week').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create deployment' }).click();
     await page.getByRole('heading', { name: 'planned' }).waitFor();
@@ -246,7 +246,7 @@ describe('deployments in the console', () => {
       .getByRole('cell', { name: /^\$[1-9]/ })
       .first()
       .waitFor();
-    await page.getByText('requests take 100 % of the present time').waitFor();
+    await page.getByText('requests take 100% of the current time').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     const sentence = (await page.getByText('a month and causes').textContent()) ?? '';
     expect(sentence).toMatch(/^Stay awake .* 08:00-18:00 UTC/);
@@ -303,7 +303,7 @@ describe('deployments in the console', () => {
     await drift(id, -34);
     await page.reload();
     await page.getByRole('button', { name: 'Benchmark' }).click();
-    await page.getByText('34 % slower').waitFor();
+    await page.getByText('34% slower').waitFor();
     await page.getByRole('status').getByText('has drifted from the benchmark').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(faults).toEqual([]);
@@ -378,7 +378,7 @@ describe('deployments in the console', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
 
     await page.getByRole('button', { name: 'Delete legal' }).click();
-    await page.getByText('requests to legal fail with status 404').waitFor();
+    await page.getByText('requests to legal return 404').waitFor();
     await page.getByLabel('Type legal to confirm').fill('legal');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete adapter' }).click();
     await page.getByText('No longer gets requests.').waitFor();
@@ -416,7 +416,7 @@ describe('the catalogue of deployments in the console', () => {
     const id = `planted-${randomUUID()}`;
     await page.getByLabel('Id').fill(id);
     await page.getByLabel('Image').fill('vllm:server-sagemaker-cuda-v2.5');
-    await page.getByLabel('For', { exact: true }).fill(PLANTED);
+    await page.getByLabel('Description', { exact: true }).fill(PLANTED);
     await page.getByRole('dialog').getByRole('button', { name: 'Register runtime' }).click();
     await page.getByText(PLANTED).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

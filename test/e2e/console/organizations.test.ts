@@ -91,7 +91,7 @@ describe('organizations in the console', () => {
       body: { month_budget: '7' },
     });
     await page.getByRole('button', { name: 'Save limits' }).click();
-    await page.getByText('changed by someone else').waitFor();
+    await page.getByText('Someone else changed this').waitFor();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
     await page.getByRole('button', { name: 'Save limits' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -138,7 +138,7 @@ describe('organizations in the console', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);
     const ofSupport = await ui.open(support, `/organizations/${id}`);
-    await ofSupport.page.getByText("Your role can't see this").waitFor();
+    await ofSupport.page.getByText("Your role doesn't have access to this page").waitFor();
     expect([...faults, ...ofSupport.faults]).toEqual([]);
     await Promise.all([close(), ofSupport.close()]);
   });

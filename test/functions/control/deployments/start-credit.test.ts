@@ -148,7 +148,7 @@ test('a repeated creation returns its deployment, whatever credit is left', asyn
 test('a validation warns that the credit does not pay for a start, and holds nothing', async () => {
   await payFromCredit(STEP - 1n);
   const validate = () => createDeployment(managed.deps, owner, managed.bodyOf(owner, { validate_only: true }));
-  expect((await validate()).estimate?.warnings).toEqual([expect.stringContaining('first 15 minutes')]);
+  expect((await validate()).estimate?.warnings).toEqual([expect.stringContaining('for 15 minutes')]);
   await grant(1n);
   expect((await validate()).estimate?.warnings).toEqual([]);
   expect(await available()).toBe(STEP);

@@ -44,7 +44,7 @@ describe('a wake', () => {
     const before = await world.row();
     const reply = await ask('Hi', undefined, HIDDEN);
     expect([reply.statusCode, reply.headers['x-should-retry']]).toEqual([429, 'false']);
-    expect(errorOf(reply)).toMatchObject({ code: 'insufficient_quota', message: expect.stringContaining('first 15 minutes') });
+    expect(errorOf(reply)).toMatchObject({ code: 'insufficient_quota', message: expect.stringContaining('for 15 minutes') });
     expect(await world.row()).toEqual(before);
     expect(world.reconciled).toEqual([]);
     expect(await available(world)).toBe(STEP - 1n);
