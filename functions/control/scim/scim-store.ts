@@ -102,14 +102,8 @@ export const createScimStore = (table: RecordTable) => {
     /** Deletes all rows of an identity provider, with its tokens. Its users stay. */
     clear: async (provider: string): Promise<void> => {
       const rows = await Array.fromAsync(table.all({ account: provider, prefix: ANY }));
-      const remove = (record: string): Promise<void> => table.remove({ account: provider, record });
-      throwFailures(
-        await inParallel(
-          rows.map(({ record }) => String(record)),
-          PARALLEL,
-          remove,
-        ),
-      );
+      const places = rows.map(({ record }) => ({ account: provider, record: String(record) }));
+      throwFailures(await inParallel(places, PARALLEL, table.remove));
     },
   };
 };

@@ -25,15 +25,20 @@ export const OwnSession = z.object({
 });
 
 const toWire = (
-  { last_use, idle_seconds: _, proved_at: __, ended_at: ___, authenticated_at: ____, ...session }: StoredSession,
+  { id, client, proof, second_factor, created_at, last_use, ends_at }: StoredSession,
   current: string | undefined,
-) => ({
-  ...session,
-  object: 'login_session' as const,
-  is_current: session.id === current,
+): z.infer<typeof OwnSession> => ({
+  id,
+  object: 'login_session',
+  is_current: id === current,
+  client,
+  proof,
+  second_factor,
+  created_at,
   last_used_at: last_use.at,
   ip_address: last_use.ip_address,
   user_agent: last_use.user_agent,
+  ends_at,
 });
 
 /**
