@@ -29,17 +29,30 @@ class UnsupportedContentType extends ApiError {
   }
 }
 
+class UnsupportedContentEncoding extends ApiError {
+  constructor(encoding: string) {
+    super({
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'unsupported_content_encoding',
+      message: `The content encoding '${encoding.slice(0, 100)}' is not supported. Send the body uncompressed, without 'Content-Encoding'.`,
+    });
+  }
+}
+
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType.trim());
 
 /**
  * Parses the request's body as JSON. Lone surrogates become U+FFFD. A missing content type is accepted.
  * @param opaque the parts whose numbers keep their form (see `parseKeepingNumbers`); by default none
- * @throws 400 for another content type, an empty body, invalid UTF-8 or JSON, and JSON that is too deep, has too many
- * values or too wide an object
+ * @throws 400 for another content type, a compressed body, an empty one, invalid UTF-8 or JSON, and JSON that is too
+ * deep, has too many values or too wide an object
  */
 export const readJsonBody = (event: ApiEvent, opaque?: OpaqueParts): unknown => {
   const contentType = headerOf(event, 'content-type');
   if (contentType && !isJson(contentType)) throw new UnsupportedContentType(contentType);
+  const encoding = headerOf(event, 'content-encoding');
+  if (encoding && encoding.trim().toLowerCase() !== 'identity') throw new UnsupportedContentEncoding(encoding);
   if (!event.body) throw new InvalidRequest({ message: 'The request body is empty. Send a JSON object.' });
   const text = event.isBase64Encoded ? decodeUtf8(event.body) : event.body;
   const { depth, values, width, hasOtherNumbers } = measureJson(text);

@@ -39,6 +39,10 @@ describe('a request body', () => {
     },
   );
 
+  test('is parsed with the content encoding identity', () => {
+    expect(readJsonBody(event('{"a":1}', { 'Content-Encoding': 'Identity' }))).toEqual({ a: 1 });
+  });
+
   test('is decoded from base64', () => {
     expect(readJsonBody(base64('{"a":"é👋"}'))).toEqual({ a: 'é👋' });
   });
@@ -46,6 +50,7 @@ describe('a request body', () => {
   test.each([
     ['empty', event(null), /empty/],
     ['form data', event('a=1', { 'content-type': 'application/x-www-form-urlencoded' }), /application\/json/],
+    ['compressed', event('\u001f\ufffd', { 'content-encoding': 'gzip' }), /'gzip' is not supported\. Send the body uncompressed/],
     ['not JSON', event('{"a":'), /not valid JSON/],
     ['not UTF-8', base64(Uint8Array.of(0x7b, 0xff, 0x7d)), /UTF-8/],
     ['made of too many small values', event(`[${'{},'.repeat(150_000)}1]`), /250000 values/],
