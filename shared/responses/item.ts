@@ -56,9 +56,19 @@ const InputItem = z.discriminatedUnion('type', [...conversationItems, ItemRefere
 export type InputItem = z.output<typeof InputItem>;
 export type MessageItem = z.output<typeof MessageItem>;
 
+// As with OpenAI, an item of only an id is a reference.
+const withType = (item: unknown): unknown => {
+  if (typeof item !== 'object' || item === null || !('id' in item)) return item;
+  const isReference = Object.entries(item).every(([name, value]) => name === 'id' || (name === 'type' && value === null));
+  return isReference ? { type: 'item_reference', id: item.id } : item;
+};
+
 /** `input`: a string is the same as one user message. */
 export const Input = z.preprocess(
-  (input) => (typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : input),
+  (input) => {
+    if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
+    return Array.isArray(input) ? input.map(withType) : input;
+  },
   firstFault(
     z
       .array(InputItem, { error: ({ code }) => (code === 'invalid_type' ? 'expected a string or an array of items' : undefined) })

@@ -40,6 +40,22 @@ describe('an item reference', () => {
     }
   });
 
+  test.each([{}, { type: null }])('can be an id with %j', async (type) => {
+    const { sent, invoke } = listening();
+    const { create } = await route.setUp(invoke);
+    const { output } = await create();
+    await create({
+      input: [
+        { id: output[0]?.id, ...type },
+        { role: 'user', content: 'And then?' },
+      ],
+    });
+    expect(sent.at(-1)?.messages).toEqual([
+      { role: 'assistant', content: 'Hello' },
+      { role: 'user', content: 'And then?' },
+    ]);
+  });
+
   test('can name an input item, with the id that it is listed with', async () => {
     const { sent, invoke } = listening();
     const { create, call } = await route.setUp(invoke);
