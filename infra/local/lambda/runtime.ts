@@ -15,6 +15,10 @@ const { flushCompileCache } = process.getBuiltinModule('module');
 // Lambda's limit on the JSON result of a handler.
 const MAX_RESULT_BYTES = 6_291_556;
 
+// Of the first invocations, which load what the others use.
+const MAX_FLUSHES = 20;
+const FLUSH_DELAY_MS = 200;
+
 const options: RuntimeOptions = JSON.parse(process.argv[2] ?? '');
 
 const notify = (message: RuntimeMessage): void => {
@@ -30,6 +34,14 @@ const fail = (response: ResponseStream, error: unknown): void => {
   }
   response.statusCode = 500;
   response.end(JSON.stringify({ errorType: name, errorMessage: message, trace: stack?.split('\n') ?? [] }));
+};
+
+// An entry of the compile cache is written once, so it is written only when requests have compiled what they need.
+let flushes = 0;
+const flushSoon = (): void => {
+  if (flushes === MAX_FLUSHES) return;
+  flushes += 1;
+  setTimeout(flushCompileCache, FLUSH_DELAY_MS).unref();
 };
 
 const closed = (response: ResponseStream): Promise<void> =>
@@ -66,7 +78,10 @@ const serve = async (): Promise<void> => {
       fail(response, error);
     }
     events.delete(request);
-    if (!options.reportsSettled) return;
+    if (!options.reportsSettled) {
+      flushSoon();
+      return;
+    }
     await closed(response);
     notify({ type: 'settled' });
   };
@@ -85,7 +100,8 @@ const serve = async (): Promise<void> => {
   server.headersTimeout = 0;
   server.listen(options.socketPath, () => {
     notify({ type: 'ready' });
-    flushCompileCache();
+    // A process that is frozen between invocations runs no timers.
+    if (options.reportsSettled) flushCompileCache();
   });
 };
 

@@ -5,6 +5,7 @@ export const cacheFolder = path.join(import.meta.dirname, '../../../node_modules
 
 /**
  * The variable by which a Node process uses the compile cache of the local run. Its program must call
- * `flushCompileCache` when it has loaded, because the local run ends its processes with SIGKILL.
+ * `flushCompileCache` when it has loaded or has served its first requests, because the local run ends its processes
+ * with SIGKILL.
  */
 export const compileCache = { NODE_COMPILE_CACHE: cacheFolder } as const;
