@@ -28,7 +28,13 @@ export interface FinishDependencies extends AuthorizeDependencies, SignInAsDepen
   /** Called before each fetch of an issuer's documents. */
   countFetch: (provider: IdentityProvider) => Promise<void>;
   /** Runs calls of a connection's identity provider, if not too many run. @throws LoginFailed */
-  withRoom: <Result>(provider: string, nowMs: number, run: () => Promise<Result>) => Promise<Result>;
+  withRoom: <Result>(caller: ProviderCaller, nowMs: number, run: () => Promise<Result>) => Promise<Result>;
+}
+
+/** A connection, and the address whose login calls its identity provider. */
+export interface ProviderCaller {
+  provider: string;
+  ipAddress: string;
 }
 
 /** A login that its identity provider has answered. */
@@ -82,12 +88,12 @@ const verify = async (
 const answerOf = async (
   deps: FinishDependencies,
   { sent, answer, cookie }: { sent: SentSsoLogin; answer: CallbackParameters; cookie: string },
-  nowMs: number,
+  { ipAddress, receivedAtMs: nowMs }: Caller,
 ): Promise<Answered> => {
   const provider = await deps.providers.find(sent.organization, sent.provider);
   if (!provider) throw new LoginFailed('no_provider');
   if (sent.login.kind === 'login' && provider.status !== 'active') throw new LoginFailed('provider_disabled');
-  return deps.withRoom(provider.id, nowMs, async () => {
+  return deps.withRoom({ provider: provider.id, ipAddress }, nowMs, async () => {
     // From here on, the answer counts once.
     const taken = await deps.logins.takeSent(answer.state, hashOf(cookie), nowMs);
     if (!taken) throw new LoginFailed('login_expired');
@@ -99,8 +105,9 @@ const answerOf = async (
  * Reads the answer of an identity provider to a login of this browser. @throws ConnectionLoginFailed, LoginFailed, 429
  */
 export const readAnswer = async (deps: FinishDependencies, event: ApiEvent): Promise<Answered> => {
-  const { ipAddress, receivedAtMs } = callerOf(event);
-  await deps.attempts.count({ kind: 'sso', ipAddress }, receivedAtMs);
+  const caller = callerOf(event);
+  const { receivedAtMs } = caller;
+  await deps.attempts.count({ kind: 'sso', ipAddress: caller.ipAddress }, receivedAtMs);
   const answer = readCallback(event);
   if ('fault' in answer) throw new LoginFailed(answer.fault);
   const sent = await deps.logins.findSent(answer.state, receivedAtMs);
@@ -108,7 +115,7 @@ export const readAnswer = async (deps: FinishDependencies, event: ApiEvent): Pro
   const cookie = loginCookieOf(event, deps.controlUrl);
   if (cookie === undefined || hashOf(cookie) !== sent.browser) throw new LoginFailed('other_browser');
   try {
-    return await answerOf(deps, { sent, answer, cookie }, receivedAtMs);
+    return await answerOf(deps, { sent, answer, cookie }, caller);
   } catch (error) {
     const failure = toFailure(error);
     const provider = { id: sent.provider, organization: sent.organization };
@@ -152,6 +159,7 @@ export const finishLogin = async (
 ): Promise<FinishedLogin> => {
   const { provider, claims } = answered;
   const { user, resolved } = await signIn(deps, caller, answered);
+  await deps.attempts.know({ kind: 'sso', ipAddress: caller.ipAddress, account: provider.id }, caller.receivedAtMs);
   const finished = {
     user,
     organization: provider.organization,

@@ -36,6 +36,7 @@ const audit = createAuditStore(createRecordTable(database, environmentVariable('
 const quotas = createQuotaStore(database, attemptsTable);
 const clientSecrets = createClientSecrets(environmentVariable('SECRETS_PREFIX'));
 
+const attempts = createLoginAttempts(database, attemptsTable);
 const providers = createIdentityProviderStore(accounts);
 
 const dependencies: SingleSignOnDependencies = {
@@ -47,13 +48,14 @@ const dependencies: SingleSignOnDependencies = {
   links: createIdentityLinks(accounts),
   sessions: createSessionStore(accounts),
   providers,
-  attempts: createLoginAttempts(database, attemptsTable),
+  attempts,
   logins: createSsoLogins(database, attemptsTable),
   tickets: createSignInTickets(database, attemptsTable),
   ...createIssuerCalls(createFederation(process.env.ALLOWED_NETWORKS ?? '', Date.now), {
     database,
     table: attemptsTable,
     quotas,
+    attempts,
     now: Date.now,
   }),
   clientSecretOf: clientSecrets.read,

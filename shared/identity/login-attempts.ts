@@ -51,7 +51,7 @@ export interface LoginAttempt {
   /** Each kind has its own counts. */
   kind: keyof typeof LIMITS;
   ipAddress: string;
-  /** An e-mail address or the id of a user; absent if neither is known. */
+  /** An e-mail address, or the id of a user or an identity provider; absent if none is known. */
   account?: string;
 }
 
@@ -103,6 +103,9 @@ export const createLoginAttempts = (database: Database, table: string) => {
         throw new TooManyAttempts(seconds);
       }
     },
+
+    /** Tells if the account has logged in from this network in the last 30 days. */
+    isKnown,
 
     /** Remembers the network from which a user has logged in, for 30 days. */
     know: async (attempt: LoginAttempt, nowMs: number): Promise<void> => {

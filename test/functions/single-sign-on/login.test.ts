@@ -123,7 +123,8 @@ describe('single sign-on', () => {
 
 describe('the answer of an identity provider', () => {
   test('is accepted once', async () => {
-    const { domain } = await sso.addConnection(mock.issuer);
+    const { domain, provider } = await sso.addConnection(mock.issuer);
+    await sso.knowNetwork(provider);
     const browser = sso.browser();
     const back = await browser.signInAt(await browser.begin(newPerson(domain)));
     const replies = await Promise.all([browser.load(back), browser.load(back)]);

@@ -33,6 +33,8 @@ import { ISSUER } from '../../support/fixtures/stored-users.ts';
 
 export const CONTROL = 'https://control.example.com/live';
 export const LOOPBACK = 'http://127.0.0.1:53682/done';
+/** The address of the tests' browsers. */
+export const BROWSER_ADDRESS = '192.0.2.7';
 const EXEMPT = '127.0.0.0/8,::1/128';
 
 let created = 0;
@@ -83,12 +85,13 @@ const createPool = (tickets: ReturnType<typeof createSignInTickets>) => {
 export const startSingleSignOn = async () => {
   const test = await startTestDatabase();
   const { database, tables } = test;
-  const [attempts, accountsTable] = [tables.Attempts as string, tables.Accounts as string];
+  const [attemptsTable, accountsTable] = [tables.Attempts as string, tables.Accounts as string];
   const accounts = createRecordTable(database, accountsTable);
-  const tickets = createSignInTickets(database, attempts);
+  const tickets = createSignInTickets(database, attemptsTable);
   const pool = createPool(tickets);
   const users = createUserStore(accounts);
-  const quotas = createQuotaStore(database, attempts);
+  const quotas = createQuotaStore(database, attemptsTable);
+  const attempts = createLoginAttempts(database, attemptsTable);
   const audit = createAuditStore(createRecordTable(database, tables.Audit as string));
   const entries: string[] = [];
   const providers = createIdentityProviderStore(accounts);
@@ -111,10 +114,10 @@ export const startSingleSignOn = async () => {
     links: createIdentityLinks(accounts),
     sessions,
     providers,
-    attempts: createLoginAttempts(database, attempts),
-    logins: createSsoLogins(database, attempts),
+    attempts,
+    logins: createSsoLogins(database, attemptsTable),
     tickets,
-    ...createIssuerCalls(createFederation(EXEMPT, now), { database, table: attempts, quotas, now }),
+    ...createIssuerCalls(createFederation(EXEMPT, now), { database, table: attemptsTable, quotas, attempts, now }),
     clientSecretOf: async ({ client_secret_version: version }) => version ?? undefined,
     recordRefusal: async () => undefined,
     recordEvent: createRecordEvent({ events, providers, quotas }),
@@ -149,6 +152,9 @@ export const startSingleSignOn = async () => {
     return user;
   };
 
+  /** Remembers the network of the browsers, so that several of them can sign in at the same time. */
+  const knowNetwork = ({ id }: IdentityProvider) => attempts.know({ kind: 'sso', ipAddress: BROWSER_ADDRESS, account: id }, now());
+
   /** Adds an organization with a connection that has verified a domain of its own. */
   const addConnection = async (issuer: string, fields: Partial<IdentityProvider> = {}) => {
     const organization = unique('org_');
@@ -180,6 +186,7 @@ export const startSingleSignOn = async () => {
     users,
     addUser,
     addConnection,
+    knowNetwork,
     browser: () => createBrowser(deps, now),
   };
 };
@@ -207,7 +214,7 @@ const eventOf = ({ method = 'GET', url, body, headers }: Sent, cookie: string, n
     headers: { 'content-type': 'application/json', cookie, ...headers },
     queryStringParameters: searchParams.size > 0 ? Object.fromEntries(searchParams) : null,
     multiValueQueryStringParameters: searchParams.size > 0 ? many : null,
-    requestContext: { requestId: 'gateway', identity: { sourceIp: '192.0.2.7', userAgent: 'test' } },
+    requestContext: { requestId: 'gateway', identity: { sourceIp: BROWSER_ADDRESS, userAgent: 'test' } },
     body: body === undefined ? null : JSON.stringify(body),
     isBase64Encoded: false,
     requestId: 'req_1',

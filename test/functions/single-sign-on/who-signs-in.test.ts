@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
-import { type MockProvider, type SingleSignOn, startMockProvider, startSingleSignOn, unique } from './sign-on-fixtures.ts';
+import { BROWSER_ADDRESS, type MockProvider, type SingleSignOn, startMockProvider, startSingleSignOn, unique } from './sign-on-fixtures.ts';
 
 let sso: SingleSignOn;
 let mock: MockProvider;
@@ -79,7 +79,8 @@ describe('the first login of a user who exists', () => {
   });
 
   test('happens once if two logins of a person are the first at the same time', async () => {
-    const { domain } = await connect();
+    const { domain, provider } = await connect();
+    await sso.knowNetwork(provider);
     setClaims({ email: `ada@${domain}` });
     const browsers = [sso.browser(), sso.browser()];
     const back = await Promise.all(browsers.map(async (browser) => browser.signInAt(await browser.begin(`ada@${domain}`))));
@@ -227,15 +228,48 @@ describe('a test of a connection', () => {
 });
 
 describe('an identity provider', () => {
+  // Calls the identity provider of a connection from each of the addresses at the same time.
+  const refusedOf = async (provider: string, ipAddresses: readonly string[], between = async () => undefined as unknown) => {
+    const release = Promise.withResolvers<void>();
+    const began = ipAddresses.map(() => Promise.withResolvers<void>());
+    const runs = ipAddresses.map((ipAddress, i) =>
+      sso.deps
+        .withRoom({ provider, ipAddress }, Date.now(), async () => {
+          began[i]?.resolve();
+          await release.promise;
+        })
+        .finally(() => began[i]?.resolve()),
+    );
+    const settled = Promise.allSettled(runs);
+    await Promise.all(began.map(({ promise }) => promise));
+    await between().finally(() => release.resolve());
+    return (await settled).flatMap((result) => (result.status === 'rejected' ? [result.reason.fault] : []));
+  };
+
   test('takes at most three environments, however slowly it answers', async () => {
     const { provider } = await connect();
-    const release = Promise.withResolvers<void>();
-    const run = () => sso.deps.withRoom(provider.id, Date.now(), () => release.promise);
-    const held = [run(), run(), run(), run()];
-    await expect(Promise.all(held)).rejects.toMatchObject({ fault: 'provider_busy' });
-    release.resolve();
-    expect((await Promise.allSettled(held)).filter(({ status }) => status === 'rejected')).toHaveLength(1);
-    await expect(run()).resolves.toBeUndefined();
+    await sso.knowNetwork(provider);
+    expect(await refusedOf(provider.id, Array(4).fill(BROWSER_ADDRESS))).toEqual(['provider_busy']);
+    expect(await refusedOf(provider.id, [BROWSER_ADDRESS])).toEqual([]);
+  });
+
+  test('has one environment for a network from which nobody has signed in, and two for all of them', async () => {
+    const { provider } = await connect();
+    expect(await refusedOf(provider.id, ['198.51.100.1', '198.51.100.1'])).toEqual(['provider_busy']);
+    expect(await refusedOf(provider.id, ['198.51.100.1', '198.51.100.2', '198.51.100.3'])).toEqual(['provider_busy']);
+    expect(await refusedOf(provider.id, ['198.51.100.3', '198.51.100.4'])).toEqual([]);
+  });
+
+  test('signs in from a network of earlier logins, although strangers hold all that they can', async () => {
+    const { domain, provider } = await connect();
+    const email = `ada@${domain}`;
+    setClaims({ email });
+    expect((await loginAt(domain)).statusCode).toBe(303);
+    const strangers = Array.from({ length: 9 }, (_, i) => `198.51.100.${i}`);
+    const refused = await refusedOf(provider.id, strangers, async () => {
+      expect((await loginAt(domain)).statusCode).toBe(303);
+    });
+    expect(refused).toHaveLength(strangers.length - 2);
   });
 
   test('causes a 503 if it cannot be reached', async () => {
