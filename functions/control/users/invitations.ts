@@ -5,6 +5,7 @@ import { Conflict, Forbidden, InvalidRequest } from '../../../shared/http/errors
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 import type { LoginAttempts } from '../../../shared/identity/login-attempts.ts';
 import { Email, type User, UserName } from '../../../shared/identity/user.ts';
+import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import { passwordUseOf } from '../../../shared/single-sign-on/password-use.ts';
 import { type Actor, isOfPlatform, organizationFor, requirePermission, requireRightsOver, UserRole } from '../access/actor.ts';
 import type { CallCounter } from '../access/count-call.ts';
@@ -27,6 +28,7 @@ export const NewUser = z.strictObject({
 export type NewUser = z.output<typeof NewUser>;
 
 export interface InvitationDependencies extends UserDependencies {
+  identityProviders: Pick<IdentityProviderStore, 'passwordRule' | 'ofDomain'>;
   attempts: LoginAttempts;
   calls: Pick<CallCounter, 'countByRule'>;
 }
@@ -49,15 +51,33 @@ const organizationOf = (actor: Actor, { role, organization }: NewUser): string |
   return null;
 };
 
+// An address has one user, so whoever is invited elsewhere could not sign in with their own identity provider.
+const requireOwnDomain = async (
+  { identityProviders }: InvitationDependencies,
+  actor: Actor,
+  { email, organization }: { email: string; organization: string | null },
+): Promise<void> => {
+  if (isOfPlatform(actor)) return;
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  const holder = await identityProviders.ofDomain(domain);
+  if (!holder || holder.organization === organization) return;
+  throw new Conflict({
+    code: 'domain_of_another_organization',
+    param: 'email',
+    message: `Another organization has verified the domain ${domain}, so only its own owners can invite this address. Use an address of another domain, or open a ticket.`,
+  });
+};
+
 /**
  * Invites a user: owners into their own organization, admins into any.
- * @throws 400, 403, 404, 409 if the address is in use, 429
+ * @throws 400, 403, 404, 409 if the address is in use or in a domain of another organization, 429
  */
 export const inviteUser = async (deps: InvitationDependencies, actor: Actor, body: NewUser): Promise<User> => {
   requirePermission(actor, 'users:write');
   requireRightsOver(actor, body.role);
   await countSentInvitation(deps, actor);
   const organization = organizationOf(actor, body);
+  await requireOwnDomain(deps, actor, { email: body.email, organization });
   const isMailed = body.temporary_password === undefined;
   return createUser(deps, actor.origin, { ...body, organization }, deps.users.toCheckActor(actor), async () => {
     if (isMailed) await countReceivedInvitation(deps, actor, body.email);

@@ -10,6 +10,7 @@ import { identityProvider } from '../../../shared/single-sign-on/identity-provid
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
+import { storeIdentityProvider } from '../../../support/fixtures/scim/store-identity-provider.ts';
 import { acceptingUserPool, ISSUER, storeUser } from '../../../support/fixtures/stored-users.ts';
 
 let database: TestDatabase;
@@ -122,6 +123,28 @@ test.each(['sa-0a1b2c3d4e@service.invalid', 'SA-0a1b2c3d4e@Service.Invalid'])(
     expect(mailed).toEqual([]);
   },
 );
+
+test('an address in a verified domain is invited by owners of its organization and by admins, and by nobody else', async () => {
+  const deps = dependencies();
+  const domain = `${newId('user').slice(5).toLowerCase()}.example.com`;
+  const provider = await storeIdentityProvider(database, { organization: otherOwner.organization as string, domain });
+  await transact(deps.database, [deps.identityProviders.toHoldDomain(provider, domain)]);
+  const email = (name: string): string => `${name}@${domain}`;
+  await expect(invite(owner, { email: email('ada') })).rejects.toMatchObject({
+    status: 409,
+    code: 'domain_of_another_organization',
+    param: 'email',
+    message: expect.stringContaining(`verified the domain ${domain}`),
+  });
+  expect(await deps.users.idOfEmail(email('ada'))).toBeUndefined();
+  expect(mailed).toEqual([]);
+  expect((await invite(otherOwner, { email: email('ada') })).status).toBe('active');
+  const admin = await storeUser(deps, { role: 'admin', organization: null });
+  expect(await invite(admin, { email: email('bob'), organization: owner.organization })).toMatchObject({
+    organization: owner.organization,
+  });
+  expect((await invite(owner, { email: `ada@sub.${domain}` })).status).toBe('active');
+});
 
 test('an invitation while an identity provider is enforced is not e-mailed, and not sent again', async () => {
   const deps = dependencies();
