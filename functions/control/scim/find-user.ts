@@ -37,7 +37,8 @@ const isFree = async ({ scim, identityProviders }: ScimDependencies, connection:
   return !(await scim.isManagedBy(others, user.id));
 };
 
-const isOfOrganization = (user: StoredUser | undefined, organization: string): user is StoredUser & { organization: string } =>
+/** True for a person of the organization, and not for its service accounts. */
+export const isOfOrganization = (user: StoredUser | undefined, organization: string): user is StoredUser & { organization: string } =>
   user !== undefined && user.organization === organization && user.kind === undefined;
 
 /** Finds a user of the connection by id; undefined for everyone else. */

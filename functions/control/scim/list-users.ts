@@ -2,7 +2,7 @@ import { inParallel, throwFailures } from '../../../shared/database/in-parallel.
 import { transact } from '../../../shared/database/transaction.ts';
 import type { ScimConnection } from './connection.ts';
 import type { ScimDependencies } from './dependencies.ts';
-import { findScimUser, type ScimUser } from './find-user.ts';
+import { findScimUser, isOfOrganization, type ScimUser } from './find-user.ts';
 import { InvalidScimFilter } from './protocol/errors.ts';
 import { parseScimFilter, type ScimCondition } from './protocol/filter.ts';
 import type { ScimUserRow } from './scim-store.ts';
@@ -57,7 +57,7 @@ const find = async (deps: ScimDependencies, connection: ScimConnection, filter: 
 // More users with the same external id are a mistake of the identity provider.
 const MAX_FOUND = 10;
 
-// Users whom an owner has deleted leave their rows behind.
+// Users whom an owner has deleted leave their rows behind, and can be invited again by another organization.
 const removeRows = async (deps: ScimDependencies, { provider }: ScimConnection, rows: readonly ScimUserRow[]): Promise<void> => {
   const failures = await inParallel(rows, 5, ({ id }) => transact(deps.database, [deps.scim.toDeleteUser(provider.id, id)]));
   throwFailures(failures);
@@ -81,7 +81,8 @@ export const listScimUsers = async (
   }
   const rows = await deps.scim.listUsers(connection.provider.id);
   const page = rows.slice(from, from + count);
-  const byId = new Map((await deps.users.getMany(page.map(({ id }) => id))).map((user) => [user.id, user]));
+  const found = await deps.users.getMany(page.map(({ id }) => id));
+  const byId = new Map(found.filter((user) => isOfOrganization(user, connection.actor.organization)).map((user) => [user.id, user]));
   const users = page.flatMap((row) => {
     const user = byId.get(row.id);
     return user?.organization ? [{ user: { ...user, organization: user.organization }, row, isManaged: true }] : [];

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
 import { changeUser } from '../../../../functions/control/users/remove-access.ts';
+import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { originOf } from '../../../../shared/identity/request-origin.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { createScimWorld, type ScimTenant, type ScimWorld } from './scim-world.ts';
@@ -281,6 +282,21 @@ describe('a deleted user', () => {
     await database.database.delete({ TableName: database.tables.Accounts as string, Key: { account: user.id, record: 'user' } });
     expect((await tenant.send('GET', '/Users')).body).toMatchObject({ totalResults: 1, Resources: [{ id: kept }] });
     expect(await world.deps.scim.findUser(tenant.provider.id, id)).toBeUndefined();
+  });
+
+  // A deletion that crashed leaves the user at the user pool, and with it the id.
+  test('disappears from the lists if another organization has them now, with the same id', async () => {
+    const kept = await tenant.createUser(address());
+    const id = await tenant.createUser(address());
+    const other = await world.createTenant();
+    await createRecordTable(database.database, database.tables.Accounts as string).set(
+      { account: id, record: 'user' },
+      'organization',
+      other.organization,
+    );
+    expect((await tenant.send('GET', '/Users')).body).toMatchObject({ totalResults: 1, Resources: [{ id: kept }] });
+    expect(await world.deps.scim.findUser(tenant.provider.id, id)).toBeUndefined();
+    expect(await storedUser(id)).toMatchObject({ organization: other.organization, status: 'active' });
   });
 });
 
