@@ -66,6 +66,18 @@ const isLive = ({ ended_at, ends_at, idle_seconds, last_use, renamed_at }: Store
   (renamed_at === undefined || now < renamed_at + BROWSER_ACCESS_SECONDS) &&
   (idle_seconds === null || now <= last_use.at + idle_seconds);
 
+// Renaming keeps both times.
+const areOfSameLogin = (one: StoredSession, other: StoredSession): boolean =>
+  one.created_at === other.created_at && one.authenticated_at === other.authenticated_at;
+
+/** True if tokens that were issued with the time of their login can be of this session. */
+export const isOfLogin = ({ authenticated_at }: StoredSession, authenticatedAt: number): boolean =>
+  authenticated_at === undefined || authenticated_at === authenticatedAt;
+
+/** True if a session is that of a request, whose access token can be one with an earlier id of the session. */
+export const isSessionOf = (session: StoredSession, current: StoredSession): boolean =>
+  session.id === current.id || (current.renamed_at !== undefined && areOfSameLogin(session, current));
+
 /**
  * True if tokens of a login are accepted. A login through another release has no row: it is accepted unless all
  * sessions were ended since. The client `machine` has no sessions, and `browser` always has a row.
@@ -140,6 +152,12 @@ export const createSessionStore = (table: RecordTable) => {
       await Promise.all(sessions.slice(start, start + DELETED_AT_ONCE).map(({ id }) => table.remove(placeOfSession(user, id))));
   };
 
+  const endAll = async (user: string, sessions: readonly StoredSession[], now: number): Promise<void> => {
+    const others = sessions.filter(({ ended_at }) => ended_at === undefined);
+    for (let start = 0; start < others.length; start += DELETED_AT_ONCE)
+      await Promise.all(others.slice(start, start + DELETED_AT_ONCE).map(({ id }) => table.set(placeOfSession(user, id), 'ended_at', now)));
+  };
+
   // Makes room for a session: removes those that are over, and then the ones that were used the longest time ago.
   const makeRoom = async (user: string, now: number): Promise<void> => {
     const sessions = await all(user);
@@ -188,7 +206,7 @@ export const createSessionStore = (table: RecordTable) => {
       const sessions = rows.map((row) => StoredSession.parse(row));
       const before = sessions.find(({ id }) => id === from);
       if (!before || !isLive(before, now) || before.client !== 'browser' || sessions.some(({ id }) => id === to)) return;
-      if ((before.authenticated_at ?? authenticatedAt) !== authenticatedAt) return;
+      if (!isOfLogin(before, authenticatedAt)) return;
       await table.put(placeOfSession(user, to), { ...before, id: to, renamed_at: undefined });
       if (before.renamed_at === undefined) await table.set(placeOfSession(user, from), 'renamed_at', now);
     },
@@ -212,18 +230,30 @@ export const createSessionStore = (table: RecordTable) => {
       return session && isLive(session, now) ? session : undefined;
     },
 
-    /** Ends a session. Its row stays until its tokens expire. */
-    end: (user: string, id: string, now: number): Promise<void> => table.set(placeOfSession(user, id), 'ended_at', now),
+    /** Ends a session, also under its earlier ids. Its row stays until its tokens expire. */
+    end: async (user: string, id: string, now: number): Promise<void> => {
+      await table.set(placeOfSession(user, id), 'ended_at', now);
+      const row = await table.get(placeOfSession(user, id));
+      // Only browsers' sessions get another id.
+      if (row?.client !== 'browser') return;
+      const ended = StoredSession.parse(row);
+      await endAll(
+        user,
+        (await all(user)).filter((each) => each.renamed_at !== undefined && areOfSameLogin(each, ended)),
+        now,
+      );
+    },
 
     /** Ends all sessions of a user but one, also those without a row. The current one gets a row if it has none. */
     endOthers: async (user: string, current: StoredSession, now: number): Promise<void> => {
       await table.put(placeOfSession(user, current.id), current);
       await raiseFloor(user, now + 1);
-      const others = (await all(user)).filter(({ id, ended_at }) => id !== current.id && ended_at === undefined);
-      for (let start = 0; start < others.length; start += DELETED_AT_ONCE)
-        await Promise.all(
-          others.slice(start, start + DELETED_AT_ONCE).map(({ id }) => table.set(placeOfSession(user, id), 'ended_at', now)),
-        );
+      const sessions = await all(user);
+      await endAll(
+        user,
+        sessions.filter((each) => !isSessionOf(each, current)),
+        now,
+      );
     },
 
     /** Removes all rows of a deleted user. */

@@ -5,7 +5,7 @@ import { type BrowserResult, createBrowserRoute } from '../../../shared/identity
 import { endedCookie, presentedSession, toBrowserResult } from '../../../shared/identity/browser-session.ts';
 import type { Caller } from '../../../shared/identity/request-origin.ts';
 import { RefreshRefused } from './errors.ts';
-import { markEnded, type RefreshDependencies, useSession } from './refresh-session.ts';
+import { endPresented, type RefreshDependencies, useSession } from './refresh-session.ts';
 import { Refreshed } from './session.ts';
 
 const route = createBrowserRoute<RefreshDependencies>();
@@ -33,7 +33,7 @@ const logOut = async (deps: RefreshDependencies, caller: Caller, event: ApiEvent
   // The token itself can't be read: the user pool says whose it is.
   const tokens = presented && (await deps.userPool.refreshRotating({ refreshToken: presented.refreshToken }));
   if (tokens) {
-    for (const sessionId of new Set([presented.sessionId, tokens.sessionId])) await markEnded(deps, caller, { ...tokens, sessionId });
+    await endPresented(deps, caller, presented.sessionId, tokens);
     await deps.userPool.revoke(tokens.refreshToken, 'browser');
   }
   return { cookie: endedCookie(event) };

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
-import { type StoredSession, useOf } from '../../../shared/identity/session-store.ts';
+import { isSessionOf, type StoredSession, useOf } from '../../../shared/identity/session-store.ts';
 import { endAllSessions, recordAction, type SessionDependencies } from '../../../shared/identity/sessions.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { SignedInUser } from './authenticate.ts';
@@ -26,11 +26,11 @@ export const OwnSession = z.object({
 
 const toWire = (
   { id, client, proof, second_factor, created_at, last_use, ends_at }: StoredSession,
-  current: string | undefined,
+  isCurrent: boolean,
 ): z.infer<typeof OwnSession> => ({
   id,
   object: 'login_session',
-  is_current: id === current,
+  is_current: isCurrent,
   client,
   proof,
   second_factor,
@@ -45,12 +45,13 @@ const toWire = (
  * Lists the actor's own sessions, the last used first. A login through another release is listed after its first
  * refresh.
  */
-export const listOwnSessions = async ({ sessions }: SessionDependencies, { actor, user, sessionId }: SignedInUser) => {
+export const listOwnSessions = async ({ sessions }: SessionDependencies, { actor, user, sessionId, session: current }: SignedInUser) => {
   const now = actor.origin.nowMs / SECOND_MS;
+  const isCurrent = (session: StoredSession): boolean => (current ? isSessionOf(session, current) : session.id === sessionId);
   const all = await sessions.list(user.id, now);
   return {
     object: 'list' as const,
-    data: all.filter(({ created_at }) => created_at >= user.tokens_valid_from).map((session) => toWire(session, sessionId)),
+    data: all.filter(({ created_at }) => created_at >= user.tokens_valid_from).map((session) => toWire(session, isCurrent(session))),
   };
 };
 

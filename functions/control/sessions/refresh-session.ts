@@ -1,5 +1,5 @@
 import type { Caller } from '../../../shared/identity/request-origin.ts';
-import { isAccepted, REFRESH_SECONDS, type StoredSession, useOf } from '../../../shared/identity/session-store.ts';
+import { isAccepted, isOfLogin, REFRESH_SECONDS, type StoredSession, useOf } from '../../../shared/identity/session-store.ts';
 import type { SessionDependencies } from '../../../shared/identity/sessions.ts';
 import type { Access } from '../../../shared/identity/sign-in.ts';
 import { userIdOf } from '../../../shared/identity/user.ts';
@@ -61,17 +61,8 @@ export const refreshSession = async (deps: RefreshDependencies, caller: Caller, 
   return { object: 'session', access_token: tokens.accessToken, token_type: 'Bearer', expires_in: tokens.expiresInSeconds };
 };
 
-/** Ends the session of a refresh token, and its access tokens; does nothing if it is invalid. @throws 429 */
-export const endSession = async (deps: RefreshDependencies, caller: Caller, refreshToken: string): Promise<void> => {
-  await deps.attempts.count({ kind: 'refresh', ipAddress: caller.ipAddress }, caller.receivedAtMs);
-  // The token itself can't be read: the user pool says whose it is.
-  const tokens = await deps.userPool.refresh({ refreshToken, caller });
-  if (tokens) await markEnded(deps, caller, tokens);
-  await deps.userPool.revoke(refreshToken);
-};
-
-/** Ends a session in the table, so that its access tokens are rejected. */
-export const markEnded = async (
+// In the table, so that the session's access tokens are rejected.
+const markEnded = async (
   { users, sessions, issuer }: RefreshDependencies,
   caller: Caller,
   { subject, sessionId, authenticatedAt }: Access,
@@ -82,4 +73,25 @@ export const markEnded = async (
   const { session } = await users.getSignedIn(userId, sessionId);
   if (session) await sessions.end(userId, sessionId, now);
   else await sessions.adopt(userId, { ...foreignSession(sessionId, authenticatedAt, useOf(caller, now)), ended_at: now });
+};
+
+/** Ends the session of a refresh token, and its access tokens; does nothing if it is invalid. @throws 429 */
+export const endSession = async (deps: RefreshDependencies, caller: Caller, refreshToken: string): Promise<void> => {
+  await deps.attempts.count({ kind: 'refresh', ipAddress: caller.ipAddress }, caller.receivedAtMs);
+  // The token itself can't be read: the user pool says whose it is.
+  const tokens = await deps.userPool.refresh({ refreshToken, caller });
+  if (tokens) await markEnded(deps, caller, tokens);
+  await deps.userPool.revoke(refreshToken);
+};
+
+/**
+ * Ends the session of a cookie and of the tokens that its refresh token has got. The holder of a cookie can write another
+ * id there, so that one ends only if it is of the same login.
+ */
+export const endPresented = async (deps: RefreshDependencies, caller: Caller, presentedId: string, access: Access): Promise<void> => {
+  const userId = userIdOf(deps.issuer, access.subject);
+  const now = Math.floor(caller.receivedAtMs / SECOND_MS);
+  const presented = await deps.sessions.get(userId, presentedId, now);
+  if (presented && isOfLogin(presented, access.authenticatedAt)) await deps.sessions.end(userId, presentedId, now);
+  await markEnded(deps, caller, access);
 };

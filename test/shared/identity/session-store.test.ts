@@ -94,6 +94,27 @@ describe('the sessions of a user', () => {
     expect(await idsOf('user_f', NOON + 50)).toEqual([id(3)]);
   });
 
+  test('end under all their ids, so that no access token of theirs outlives them', async () => {
+    const browser = { client: 'browser', seconds: HOUR } as const;
+    await sessions.begin('user_g', login(1, NOON, browser));
+    await sessions.begin('user_g', login(5, NOON + 1, browser));
+    await sessions.rename('user_g', { from: id(5), to: id(6), authenticatedAt: NOON + 1 }, NOON + 5);
+    await sessions.rename('user_g', { from: id(1), to: id(2), authenticatedAt: NOON }, NOON + 10);
+    await sessions.rename('user_g', { from: id(2), to: id(3), authenticatedAt: NOON }, NOON + 20);
+    await sessions.end('user_g', id(3), NOON + 30);
+    for (const number of [1, 2, 3]) expect(await sessions.get('user_g', id(number), NOON + 30)).toBeUndefined();
+    for (const number of [5, 6]) expect(await sessions.get('user_g', id(number), NOON + 30)).toBeDefined();
+  });
+
+  test('stay if all others are ended with an access token that has their earlier id', async () => {
+    const first = login(1, NOON, { client: 'browser', seconds: HOUR });
+    await sessions.begin('user_h', first);
+    await sessions.begin('user_h', login(5, NOON + 1, { client: 'browser', seconds: HOUR }));
+    await sessions.rename('user_h', { from: id(1), to: id(2), authenticatedAt: NOON }, NOON + 10);
+    await sessions.endOthers('user_h', (await sessions.get('user_h', id(1), NOON + 20)) ?? first, NOON + 20);
+    expect(await idsOf('user_h', NOON + 30)).toEqual([id(2)]);
+  });
+
   test('are at most a thousand, and the least recently used go first', async () => {
     const fill = Array.from({ length: MAX_SESSIONS }, (_, number) => login(number, NOON + number));
     await Promise.all(fill.map((session) => table.put({ account: 'user_d', record: `session#${session.id}` }, session)));

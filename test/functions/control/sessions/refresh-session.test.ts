@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { useSession } from '../../../../functions/control/sessions/refresh-session.ts';
+import { endPresented, useSession } from '../../../../functions/control/sessions/refresh-session.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import type { Caller } from '../../../../shared/identity/request-origin.ts';
 import { createSessionStore, sessionOf } from '../../../../shared/identity/session-store.ts';
@@ -51,11 +51,18 @@ const withTwoSessions = async (name: string) => {
 // Refreshes with a cookie that names a session, and the refresh token of a login, whose tokens have an id.
 const refresh = (name: string, previousId: string, login: { sessionId: string; authenticatedAtMs: number }, atMs: number) =>
   useSession(
-    { ...loginDependencies(database, {}), issuer: ISSUER, now: () => atMs, wait: async () => undefined },
+    dependenciesAt(atMs),
     callerAt(atMs),
     { ...tokens, subject: name, sessionId: login.sessionId, authenticatedAt: login.authenticatedAtMs / SECOND_MS },
     { previousId },
   );
+
+const dependenciesAt = (atMs: number) => ({
+  ...loginDependencies(database, {}),
+  issuer: ISSUER,
+  now: () => atMs,
+  wait: async () => undefined,
+});
 
 describe('a cookie with the id of one session and the refresh token of another', () => {
   test('does not continue a session that has ended, if its tokens get another id', async () => {
@@ -80,5 +87,25 @@ describe('a cookie with the id of one session and the refresh token of another',
     expect(await sessions.get(userId, id('a'), laterMs / SECOND_MS)).not.toHaveProperty('renamed_at');
     const own = { sessionId: id('e'), authenticatedAtMs: NOON };
     expect(await refresh('untouched', id('a'), own, laterMs)).toMatchObject({ id: id('e'), ends_at: NOON / SECOND_MS + 30 * 24 * HOUR });
+  });
+
+  test('ends only the session of its refresh token at a logout, and makes no row for an id that nobody has', async () => {
+    const { userId, sessions } = await withTwoSessions('logout');
+    const [laterMs, now] = [NOON + 180_000, NOON / SECOND_MS + 180];
+    const access = { ...tokens, subject: 'logout', sessionId: id('b'), authenticatedAt: NOON / SECOND_MS + 60 };
+    await endPresented(dependenciesAt(laterMs), callerAt(laterMs), id('a'), access);
+    await endPresented(dependenciesAt(laterMs), callerAt(laterMs), id('z'), access);
+    expect((await sessions.list(userId, now)).map((session) => session.id)).toEqual([id('a')]);
+    const accounts = createRecordTable(database.database, database.tables.Accounts as string);
+    expect(await accounts.get({ account: userId, record: `session#${id('z')}` })).toBeUndefined();
+  });
+
+  test('ends the earlier id of its session at a logout', async () => {
+    const { userId, sessions } = await withTwoSessions('earlier');
+    const [laterMs, now] = [NOON + 180_000, NOON / SECOND_MS + 180];
+    const access = { ...tokens, subject: 'earlier', sessionId: id('c'), authenticatedAt: NOON / SECOND_MS };
+    await endPresented(dependenciesAt(laterMs), callerAt(laterMs), id('a'), access);
+    for (const letter of ['a', 'c']) expect(await sessions.get(userId, id(letter), now)).toBeUndefined();
+    expect(await sessions.get(userId, id('b'), now)).toBeDefined();
   });
 });
