@@ -1,4 +1,3 @@
-import { shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import type { BillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
 import type { EventExport } from '../../../shared/billing/export.ts';
@@ -9,11 +8,12 @@ import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import { eventsOfKeyDay } from '../key-events.ts';
 import type { PriceStores } from '../prices/price-versions.ts';
+import { shardsOfKey } from '../shards-of-key.ts';
 import type { ExportSlice, SliceDependencies } from './export-slices.ts';
 
 /** The stores from which the text of a file is made. */
 export interface FileSources extends SliceDependencies, PriceStores {
-  limiters: SliceDependencies['limiters'] & Pick<LimiterStore, 'get'>;
+  limiters: SliceDependencies['limiters'] & Pick<LimiterStore, 'get' | 'getMany'>;
   usage: Pick<UsageStore, 'listByBucket'>;
   gpuEvents: Pick<GpuEventStore, 'listDays' | 'listByDeployment'>;
   invoices: Pick<InvoiceStore, 'ofMonth'>;
@@ -31,8 +31,8 @@ export async function* eventsOf(
   { of, day }: ExportSlice,
   after: string,
 ): AsyncGenerator<UsageEvent> {
-  const limiter = await limiters.get(of);
-  for await (const event of eventsOfKeyDay(usage, { id: of, shards: limiter ? shardsOf(limiter) : 1 }, day)) {
+  const key = { id: of, shards: await shardsOfKey(limiters, of) };
+  for await (const event of eventsOfKeyDay(usage, key, day)) {
     const arrivedMs = requestTimeMs(event.request_id);
     if (event.request_id <= after || arrivedMs < from_ms || arrivedMs >= to_ms) continue;
     if (models === null || models.includes(event.model ?? '')) yield event;

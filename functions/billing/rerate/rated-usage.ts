@@ -1,4 +1,3 @@
-import { shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { eventShardsOf, shardIds } from '../../../shared/admission/item/shards.ts';
 import type { LimiterReader } from '../../../shared/admission/stores/limiter-reader.ts';
 import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
@@ -15,6 +14,7 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { BUCKET_MS, type UsageStore } from '../../../shared/usage/usage-store.ts';
+import { shardsOfKey } from '../shards-of-key.ts';
 import { findUsedKeys, type UsedKeysDependencies } from '../used-keys.ts';
 import { changeOf, type RatingChange, ratingsOf } from './ratings.ts';
 import { gpuAdjustment, usageAdjustment } from './usage-adjustment.ts';
@@ -117,7 +117,7 @@ const requestsOf = (deps: RatedUsageDependencies, organization: string, rerate: 
 
     batchesOf: async function* (unit) {
       const { id: key, day } = splitUnit(unit);
-      const shards = shardsOf(await limiters.get(key));
+      const shards = await shardsOfKey(limiters, key);
       const starts = bucketStarts(day).filter((ms) => ms + BUCKET_MS > rerate.start_time && ms < rerate.end_time);
       const buckets = starts.flatMap((startMs) => shardIds(key, eventShardsOf(shards)).map((shard) => ({ shard, startMs })));
       for (let i = 0; i < buckets.length; i += PARALLEL_BUCKETS) {

@@ -60,6 +60,17 @@ describe('exportEvents', () => {
     });
   });
 
+  test('writes the events of all shards of a key that lost its first limiter', async () => {
+    const organization = newId('organization');
+    const key = await keyOf(organization, 100_000);
+    const shards = (await db.limiters.get(key))?.shards ?? 1;
+    const events = Array.from({ length: 12 }, (_, i) => eventAt(key, '2026-10-15T13:07:09.123Z', i, { org_id: organization }));
+    await exporting.store(events, shards);
+    await db.database.delete({ TableName: db.tables.Keys as string, Key: { id: key } });
+    const row = await exporting.run(await exporting.create(newExport(organization)));
+    expect(idsIn(await exporting.read(row)).toSorted()).toEqual(events.map(({ request_id }) => request_id).toSorted());
+  });
+
   test('writes a request that waited across the boundary of two exports to the first, by its arrival', async () => {
     const organization = newId('organization');
     const key = await keyOf(organization);

@@ -86,6 +86,16 @@ describe('a rerate', () => {
     expect((await retrieveRerate(control, id)).execution).toMatchObject({ events: 1 });
   });
 
+  test('finds the events of all shards of a key that lost its first limiter', async () => {
+    const { organization, sharded, usage, create, drain, control } = await setUp();
+    for (let i = 0; i < 12; i++) await usage.put(sharded, organization, WRONG);
+    await usage.total(sharded);
+    await database.database.delete({ TableName: database.tables.Keys as string, Key: { id: sharded } });
+    const { id } = await create({ organization });
+    await drain();
+    expect((await retrieveRerate(control, id)).execution).toMatchObject({ events: 12 });
+  });
+
   test('adds to each event of the old version an event with the difference, and changes nothing else', async () => {
     const { organization, plain, sharded, usage, create, drain, control } = await setUp();
     const wrong = [
