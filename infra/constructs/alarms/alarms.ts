@@ -33,7 +33,10 @@ export const throttlesOf = (fn: NodeFunction): Metric => fn.metricThrottles({ st
 /** How often a schedule ran. */
 export const runsOf = ({ ruleName: RuleName }: Rule, period = PERIOD): Metric =>
   new Metric({ namespace: 'AWS/Events', metricName: 'Invocations', dimensionsMap: { RuleName }, statistic: 'sum', period });
-/** The same, without the runs of its function that threw. Messages of queues don't count as runs. */
+/**
+ * The same, without the runs of its function that threw. Messages of queues don't count as runs. While all runs are
+ * throttled, the function has no values, so that the difference has none either.
+ */
 export const successesOf = (schedule: Rule, fn: NodeFunction): MathExpression =>
   new MathExpression({ expression: 'runs - failed', usingMetrics: { runs: runsOf(schedule), failed: errorsOf(fn) }, period: PERIOD });
 /** The age of the oldest record of a stream that a function has not processed, in ms. */
