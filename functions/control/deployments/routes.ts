@@ -213,6 +213,7 @@ export const deploymentRoutes = [
       description:
         'Callers of the serverless host pay for its tokens. Its organization goes on paying for its GPU time. The targets get the same checks as when a model is registered.',
       access: 'deployments:publish',
+      needsFreshLogin: true,
       limits: ['aws_calls'],
       ...change,
       body: {

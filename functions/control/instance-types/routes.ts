@@ -95,6 +95,7 @@ export const instanceTypeRoutes = [
       summary: 'Add a price version to an instance type',
       description: 'Price versions cannot be changed; add a new one instead. GPU time is charged at the price of its second.',
       access: 'catalogue:write',
+      needsFreshLogin: true,
       parameters,
       isVersioned: true,
       body: { name: 'NewInstancePrice', schema: NewInstancePrice, example: { per_hour: '1.41', effective_at: 1_798_761_600 } },

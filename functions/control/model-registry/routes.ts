@@ -43,6 +43,7 @@ export const modelRoutes = [
       description:
         'Looks up each target and requests one token from it, in at most 25 s. With `organization`, the model is that organization’s deployment.',
       access: 'models:write',
+      needsFreshLogin: true,
       limits: ['aws_calls'],
       body: {
         name: 'NewModel',

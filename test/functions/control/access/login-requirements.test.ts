@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import * as z from 'zod';
 import { SecondFactorRequired } from '../../../../functions/control/access/actor.ts';
 import {
   FreshLoginRequired,
@@ -95,6 +96,20 @@ describe('the routes that change who can sign in, and with which rights', () => 
 
   test('require a fresh login', () => {
     expect(changes.length).toBeGreaterThanOrEqual(15);
+    expect(changes.filter(({ needsFreshLogin }) => !needsFreshLogin).map(({ operationId }) => operationId)).toEqual([]);
+  });
+});
+
+describe('the routes that set a price', () => {
+  // Nothing is charged by it.
+  const OPEN = ['addInstanceCost'];
+  const setsPrice = ({ body }: (typeof controlRoutes)[number]): boolean =>
+    body !== undefined &&
+    /"per_(?:million|hour)"/.test(JSON.stringify(z.toJSONSchema(body.schema, { io: 'input', unrepresentable: 'any' })));
+  const changes = controlRoutes.filter((route) => setsPrice(route) && !OPEN.includes(route.operationId));
+
+  test('require a fresh login', () => {
+    expect(changes.map(({ operationId }) => operationId)).toEqual(expect.arrayContaining(['createPrice', 'addInstancePrice']));
     expect(changes.filter(({ needsFreshLogin }) => !needsFreshLogin).map(({ operationId }) => operationId)).toEqual([]);
   });
 });
