@@ -7,6 +7,7 @@ import type { IdentityLinks } from '../../../shared/single-sign-on/identity-link
 import type { IdentityProviderEvents } from '../../../shared/single-sign-on/identity-provider-events.ts';
 import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import type { SsoLogins } from '../../../shared/single-sign-on/sso-logins.ts';
+import type { OrganizationStore } from '../organizations/organization-store.ts';
 import type { ScimStore } from '../scim/scim-store.ts';
 import type { ResolveTxt } from './resolve-txt.ts';
 
@@ -22,6 +23,7 @@ export interface IdentityProviderDependencies extends AuditDependencies {
   discover: Discovery;
   resolveTxt: ResolveTxt;
   users: UserStore;
+  organizations: Pick<OrganizationStore, 'toCheckActive'>;
   /** The URL of the control plane, without a slash at the end. */
   controlUrl: string;
 }

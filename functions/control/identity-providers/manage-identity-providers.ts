@@ -74,7 +74,7 @@ const newDomain = (domain: string): ProviderDomain => ({ domain, token: randomBa
 
 /**
  * Creates a connection, whose issuer must answer now. Nobody can sign in with it until one of its domains is verified.
- * @param inQuery the organization in the query @throws 400, 404, 409, 503
+ * @throws 400, 403 and 404 for its organization, 409, 503
  */
 export const createProvider = async (
   deps: IdentityProviderDependencies,
@@ -100,7 +100,10 @@ export const createProvider = async (
   };
   // The row is first, so that there is never a secret without one. A crash in between leaves a public client, which
   // shows that its secret must be set again.
-  await saveProvider(deps, actor, { action: 'identity_provider.created', after: provider }, deps.identityProviders.toCreate(provider));
+  await saveProvider(deps, actor, { action: 'identity_provider.created', after: provider }, [
+    deps.organizations.toCheckActive(organization),
+    ...deps.identityProviders.toCreate(provider),
+  ]);
   if (client_secret === undefined) return toIdentityProviderResource(provider, deps.controlUrl);
   return updateProvider(deps, actor, { id: provider.id, organization: inBody }, { client_secret }, [provider.version]);
 };

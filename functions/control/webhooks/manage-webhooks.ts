@@ -11,6 +11,7 @@ import type { Outbox } from '../../../shared/notifications/outbox.ts';
 import type { Webhook } from '../../../shared/notifications/webhook.ts';
 import type { WebhookStore } from '../../../shared/notifications/webhook-store.ts';
 import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
+import type { OrganizationStore } from '../organizations/organization-store.ts';
 import {
   type NewWebhook,
   newWebhookSecret,
@@ -28,6 +29,7 @@ export interface WebhookDependencies extends AuditDependencies {
   /** Decides which addresses webhooks can have. */
   networks: Networks;
   users: ActorChecks;
+  organizations: Pick<OrganizationStore, 'toCheckActive'>;
 }
 
 /** The webhook of a request. `organization` is undefined unless an admin names it. */
@@ -105,7 +107,7 @@ const differentOrganizations = (): InvalidRequest =>
     message: "'organization' has different values in the query and the body. Send it in only one of them.",
   });
 
-/** Creates a webhook with a new secret. @param inQuery the organization in the query @throws 400, 404, 409 */
+/** Creates a webhook with a new secret. @param inQuery the organization in the query @throws 400, 403 and 404 for its organization, 409 */
 export const createWebhook = async (
   deps: WebhookDependencies,
   actor: Actor,
@@ -130,7 +132,10 @@ export const createWebhook = async (
     updated_at: nowMs,
     version: 1,
   };
-  await save(deps, actor, webhook, { action: 'webhook.created', after: webhook }, deps.webhooks.toCreate(webhook));
+  await save(deps, actor, webhook, { action: 'webhook.created', after: webhook }, [
+    deps.organizations.toCheckActive(webhook.organization),
+    ...deps.webhooks.toCreate(webhook),
+  ]);
   return { ...toWebhookResource(webhook, nowMs), secret };
 };
 

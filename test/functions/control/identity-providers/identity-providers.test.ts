@@ -22,6 +22,7 @@ import { identityProviderEvent } from '../../../shared/single-sign-on/identity-p
 import { eventOf } from '../../../support/emulators/api-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { acceptingUserPool, ISSUER, storeUser } from '../../../support/fixtures/stored-users.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 1);
@@ -248,6 +249,14 @@ describe('createIdentityProvider', () => {
     expect(await create({ organization }, admin)).toMatchObject({ organization });
     expect(await send('createIdentityProvider', { as: admin, body: NEW })).toMatchObject({ status: 400, param: 'organization' });
   });
+});
+
+test('connects no identity provider to an organization that does not exist, and stores no secret for it', async () => {
+  const unknown = newId('organization');
+  const sent = await send('createIdentityProvider', { as: admin, body: { ...NEW, organization: unknown } });
+  expect(sent).toMatchObject({ status: 404, text: expect.stringContaining(unknown) });
+  expect(secrets.size).toBe(0);
+  expect(await stores.identityProviders.list(unknown)).toEqual([]);
 });
 
 describe('verifyDomain', () => {

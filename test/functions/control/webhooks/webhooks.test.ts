@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
+import { setSuspended } from '../../../../functions/control/organizations/update-organization.ts';
 import type { SignedInUser } from '../../../../functions/control/sessions/authenticate.ts';
 import { webhookRoutes } from '../../../../functions/control/webhooks/routes.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
@@ -17,6 +18,7 @@ import { DAY_SECONDS } from '../../../../shared/time/units.ts';
 import { eventOf } from '../../../support/emulators/api-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { storeUser } from '../../../support/fixtures/stored-users.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 1);
@@ -189,6 +191,14 @@ test('an admin names the organization of a new webhook in the query or in the bo
   expect(both).toMatchObject({ status: 400, param: 'organization' });
   expect((await send('createWebhook', { body: { url: URL }, query: { organization: other } })).status).toBe(404);
   expect(await send('createWebhook', { as: admin, body: { url: URL } })).toMatchObject({ status: 400, param: 'organization' });
+});
+
+test('an admin creates no webhook for an organization that does not exist or is suspended', async () => {
+  const to = (named: string) => send('createWebhook', { as: admin, body: { url: URL, organization: named } });
+  const unknown = newId('organization');
+  expect(await to(unknown)).toMatchObject({ status: 404, body: { message: expect.stringContaining(unknown) } });
+  await setSuspended(stores, admin.origin, organization, { isSuspended: true, reason: 'Unpaid.' });
+  expect(await to(organization)).toMatchObject({ status: 403, code: 'organization_suspended' });
 });
 
 test('an organization can have 20 webhooks, and another one after a deletion', async () => {
