@@ -155,11 +155,12 @@ export const updateRule = async (
 ): Promise<FederationRuleResource> => {
   const { account, rule: before } = await find(deps, actor, accountId, id);
   // A rule that is only disabled gives no rights.
-  if (!(Object.keys(body).length === 1 && body.status === 'disabled')) checkGivenRights(actor, account);
+  const isOnlyDisabled = Object.keys(body).length === 1 && body.status === 'disabled';
+  if (!isOnlyDisabled) checkGivenRights(actor, account);
   checkVersion(before, expected);
-  checkApiKey(actor, account, body.api_key);
   const changed = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Partial<FederationRule>;
   const after: FederationRule = { ...before, ...changed, updated_at: actor.origin.nowMs };
+  if (!isOnlyDisabled) checkApiKey(actor, account, after.api_key);
   checkWidth(after);
   await save(deps, actor, account, { action: 'federation_rule.updated', before, after }, [deps.rules.toReplace(after)]);
   if (body.status === 'disabled' || body.api_key === null) await revokeTemporaryKeys(deps, actor, account.id, id);

@@ -10,6 +10,7 @@ import type { KeyItem } from '../../../../shared/admission/item/key-item.ts';
 import { parseSecret } from '../../../../shared/admission/item/secret.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
+import { type Permission, permissionsOf } from '../../../../shared/hosts/permissions.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
 import { createNetworks } from '../../../../shared/network/networks.ts';
 import { DAY_MS, HOUR_MS } from '../../../../shared/time/units.ts';
@@ -228,6 +229,17 @@ describe('the api_key of a rule', () => {
   test('requires the rights to create keys with limits', async () => {
     const permissions = new Set(['service_accounts:write', 'keys:write'] as const);
     await expect(addRule(SETTINGS, { ...owner, permissions } as Actor)).rejects.toMatchObject({ status: 403 });
+  });
+
+  test('requires them of whoever changes what the rule trusts, and not to disable it or to end its keys', async () => {
+    const permissions = new Set<Permission>([...permissionsOf('member'), 'service_accounts:write']);
+    const by = (fields: object) =>
+      updateRule(storesOver(), { ...owner, permissions }, { account, rule }, FederationRuleUpdate.parse(fields), undefined);
+    await expect(by({ claims: { team: '8' } })).rejects.toMatchObject({ status: 403 });
+    expect(await by({ status: 'disabled' })).toMatchObject({ status: 'disabled' });
+    await expect(by({ status: 'active' })).rejects.toMatchObject({ status: 403 });
+    expect(await by({ api_key: null, claims: { team: '8' } })).toMatchObject({ api_key: null, claims: { team: '8' } });
+    expect(await by({ status: 'active' })).toMatchObject({ status: 'active' });
   });
 
   test('is not for service accounts of the platform', async () => {
