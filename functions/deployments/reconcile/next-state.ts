@@ -1,6 +1,7 @@
 import { type Deployment, inState, isActive, MAX_STARTS, type Start } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
 import { ASLEEP, type DeploymentState, SERVING } from '../../../shared/deployments/state.ts';
+import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { reasonFor } from '../reasons.ts';
 import { startedAt } from './generations.ts';
 import { NOTHING, type Observed } from './observe.ts';
@@ -23,6 +24,8 @@ interface Observation {
   nowMs: number;
 }
 
+// Passes of the reconciler are at most a minute apart.
+const PASS_INTERVAL_MS = MINUTE_MS;
 // After this long without an instance, the deployment shows `insufficient_capacity`.
 const SLOW_CAPACITY_MS = 10 * 60_000;
 // SageMaker releases instances without copies after about ten minutes. After this long, the deployment shows
@@ -48,6 +51,11 @@ export const isIdle = (
 ): boolean =>
   scale_to_zero_after_seconds !== null && nowMs - Math.max(last_used_at, lastEventAtMs) >= scale_to_zero_after_seconds * 1_000 + lagMs;
 
+// A request that a pass saw in flight can have ended just before the next one, and its end, from which the idle time
+// counts, be known so much later.
+const isQuiet = ({ in_flight_at = 0 }: Deployment, { isInUse, lagMs }: Use, nowMs: number): boolean =>
+  !isInUse && nowMs - in_flight_at >= PASS_INTERVAL_MS + lagMs;
+
 const runningState = (deployment: Deployment, { observed, use, nowMs }: Observation): DeploymentState => {
   const active = deployment.generations.filter(isActive);
   const isRollingOut = active.at(-1)?.status === 'creating';
@@ -56,7 +64,8 @@ const runningState = (deployment: Deployment, { observed, use, nowMs }: Observat
   const mayBeAsleep = deployment.scale_to_zero_after_seconds !== null && !deployment.scheduled && !isRollingOut;
   const copies = copiesOf(deployment, observed);
   if (ASLEEP.includes(deployment.state) && mayBeAsleep) return copies > 0 || hasInstances(observed) ? 'draining' : 'scaled_to_zero';
-  if (SERVING.includes(deployment.state) && mayBeAsleep && !use.isInUse && isIdle(deployment, use, nowMs)) return 'draining';
+  if (SERVING.includes(deployment.state) && mayBeAsleep && isQuiet(deployment, use, nowMs) && isIdle(deployment, use, nowMs))
+    return 'draining';
   if (copies === 0) return 'waking';
   return isRollingOut ? 'updating' : 'in_service';
 };
@@ -110,6 +119,7 @@ export const nextState = (before: Deployment, next: Deployment, observation: Obs
     starts: [...rest.starts, ...started].slice(-MAX_STARTS),
     ...(state === 'waking' && { wake: wake ?? { started_at: nowMs } }),
     ...(lastUsed > 0 && { last_used_at: lastUsed }),
+    ...(use.isInUse && { in_flight_at: nowMs }),
   };
   const reason = reasonOf(before, running, state, observation);
   return { deployment: inState({ ...running, progress: progressOf(running, observed) }, state, nowMs, reason), started };

@@ -79,7 +79,9 @@ const readUse = async (
   const unused = { isInUse: false, lagMs: usageLagMs };
   if (!SERVING.includes(deployment.state)) return unused;
   const use = { ...unused, lastEventAtMs: await lastEventAt(deployment) };
-  return !scheduled && isIdle(deployment, use, nowMs) ? { ...use, isInUse: await isInUse(deployment) } : use;
+  // Before it may sleep: the end of a request that is in flight now can still be unknown then.
+  const isNearlyIdle = !scheduled && isIdle(deployment, { ...use, lagMs: 0 }, nowMs);
+  return isNearlyIdle ? { ...use, isInUse: await isInUse(deployment) } : use;
 };
 
 // A comparison that is not kept any more can't go on.

@@ -57,7 +57,24 @@ test('sleeps exactly when it was unused for as long as its owner set, and no req
   world.use.isInUse = true;
   expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
   world.use.isInUse = false;
-  expect(await world.run(3 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+  expect(await world.run(4 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+});
+
+test('sleeps no sooner after a long request than its owner set, although its end is known late', async () => {
+  const world = await ready({ scale_to_zero_after_seconds: 300 });
+  world.use.isInUse = true;
+  await world.run(10 * MINUTE_MS);
+  const endedAt = world.plane.now();
+  world.use.isInUse = false;
+  await world.run(MINUTE_MS);
+  expect(await world.read()).toMatchObject({ state: 'in_service' });
+  world.use.lastEventAtMs = endedAt;
+  expect(await world.run(4 * MINUTE_MS)).toMatchObject({ state: 'in_service', last_used_at: endedAt });
+  await world.run(4 * MINUTE_MS);
+  const { state, transitions } = await world.read();
+  expect(state).toBe('scaled_to_zero');
+  const [drainedAt = 0] = transitions.filter((each) => each.state === 'draining').map(({ at }) => at);
+  expect(drainedAt - endedAt).toBeGreaterThanOrEqual(300_000);
 });
 
 test('meters draining instances without copies, and wakes by no alarm of the scaling', async () => {
