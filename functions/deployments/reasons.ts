@@ -157,6 +157,13 @@ export const reasonOfFailure = (words: string | undefined, hasStarted: boolean):
 /** The reason for which an adapter's files can't be used. */
 export const reasonOfRefusal = ({ code, message }: AdapterRefused): DeploymentReason => ({ ...reasonFor(code), message });
 
+/** The reason of a generation that couldn't load an adapter which the one before it serves. */
+export const reasonOfLostAdapter = (name: string): DeploymentReason => ({
+  ...reasonFor('adapter_not_loaded'),
+  message: `The containers of the new generation could not load the adapter '${name}'.`,
+  action: 'Change what the new generation runs, or delete the adapter. Then roll out again.',
+});
+
 /** The reason of a call that AWS rejected for good. */
 export const reasonOfRejection = (error: unknown): DeploymentReason => {
   if (error instanceof HubNotAllowed) return reasonFor('hub_not_allowed');

@@ -1,33 +1,21 @@
 import { type Adapter, isServed } from '../../../shared/deployments/adapter.ts';
 import { type Deployment, isActive } from '../../../shared/deployments/deployment.ts';
-import { adapterNameOf, archiveKeyOf } from '../../../shared/deployments/names.ts';
+import { archiveKeyOf } from '../../../shared/deployments/names.ts';
 import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
 import { SERVING } from '../../../shared/deployments/state.ts';
 import { HOUR_MS } from '../../../shared/time/units.ts';
-import type { ListedComponent } from '../aws/sagemaker.ts';
 import { reasonFor } from '../reasons.ts';
+import { componentOf, hasLoaded, hasRejected } from './adapter-components.ts';
 import type { SageMakerCall } from './calls.ts';
 import { LATE_CALL_MS, trafficOf } from './generations.ts';
-import { NOTHING, type Observed, type ObservedGeneration } from './observe.ts';
+import { NOTHING, type Observed } from './observe.ts';
 
 // So long are failures of S3, and changes of the files, not the end.
 const MAX_PACK_MS = HOUR_MS;
 
-/** The adapters that a generation is to load. */
-export const loadableAdapters = ({ adapters = [], generations }: Deployment, generation: number): Adapter[] => {
-  const support = generations.find(({ number }) => number === generation)?.adapters;
-  return support ? adapters.filter((adapter) => isServed(adapter) && (adapter.packed?.rank ?? 0) <= support.max_rank) : [];
-};
-
-// SageMaker ignores the case of names.
-const componentOf = ({ adapters }: ObservedGeneration, id: string): ListedComponent | undefined =>
-  adapters.find(({ name }) => name.toLowerCase().endsWith(adapterNameOf('', id).toLowerCase()));
-
 /** The generations that get requests for an adapter: those that have loaded it. */
 export const adapterTraffic = (deployment: Deployment, observed: Observed, id: string): ReturnType<typeof trafficOf> =>
-  trafficOf(deployment).filter(
-    ({ generation }) => componentOf(observed.generations.get(generation.number) ?? NOTHING, id)?.status === 'InService',
-  );
+  trafficOf(deployment).filter(({ generation }) => hasLoaded(observed.generations.get(generation.number) ?? NOTHING, id));
 
 const failed = ({ packed: _, ...adapter }: Adapter, reason: DeploymentReason): Adapter => ({ ...adapter, state: 'failed', reason });
 
@@ -37,14 +25,8 @@ export const withFailedAdapter = (deployment: Deployment, id: string, reason: De
   adapters: (deployment.adapters ?? []).map((adapter) => (adapter.id === id && isServed(adapter) ? failed(adapter, reason) : adapter)),
 });
 
-// SageMaker couldn't load it into containers that run. Otherwise the cause is what happened to them.
 const isRejected = (deployment: Deployment, observed: Observed, id: string): boolean =>
-  deployment.generations.filter(isActive).some(({ number }) => {
-    const existing = observed.generations.get(number) ?? NOTHING;
-    const { endpoint, component } = existing;
-    const isRunning = endpoint?.status === 'InService' && component?.status === 'InService' && component.copies > 0;
-    return isRunning && componentOf(existing, id)?.status === 'Failed';
-  });
+  deployment.generations.filter(isActive).some(({ number }) => hasRejected(observed.generations.get(number) ?? NOTHING, id));
 
 const isGone = (deployment: Deployment, observed: Observed, id: string): boolean =>
   !observed.archives.includes(archiveKeyOf(deployment.organization, deployment.id, id)) &&

@@ -1,6 +1,8 @@
+import type { Adapter } from '../../../shared/deployments/adapter.ts';
 import { type Deployment, type Generation, isActive } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
-import { reasonFor, reasonOfFailure } from '../reasons.ts';
+import { reasonFor, reasonOfFailure, reasonOfLostAdapter } from '../reasons.ts';
+import { hasLoaded, hasRejected, loadableAdapters } from './adapter-components.ts';
 import { isEmpty, NOTHING, type Observed, type ObservedGeneration } from './observe.ts';
 
 // An hour for capacity, an hour for the download and half an hour for loading.
@@ -51,6 +53,25 @@ export const failed = (generation: Generation, reason: DeploymentReason, nowMs: 
 
 const retired = (generation: Generation, nowMs: number): Generation => ({ ...generation, status: 'retired', ended_at: nowMs });
 
+// The adapters that a generation would take over with the traffic, which another one serves now.
+const adaptersToTakeOver = (deployment: Deployment, { number }: Generation, observed: Observed): Adapter[] => {
+  const serving = deployment.generations.filter((other) => other.status === 'ready' && other.number !== number);
+  return loadableAdapters(deployment, number).filter(({ id }) =>
+    serving.some((other) => hasLoaded(observed.generations.get(other.number) ?? NOTHING, id)),
+  );
+};
+
+// A new generation that serves gets traffic once it has loaded the adapters, so that they lose no request.
+const withTraffic = (deployment: Deployment, generation: Generation, observed: Observed, nowMs: number): Generation => {
+  const existing = observed.generations.get(generation.number) ?? NOTHING;
+  const missing = adaptersToTakeOver(deployment, generation, observed).filter(({ id }) => !hasLoaded(existing, id));
+  const [first] = missing;
+  if (!first) return { ...generation, status: 'ready' };
+  const isLate = nowMs - startedAt(deployment, generation, nowMs) > MAX_START_MS;
+  const lost = isLate ? first : missing.find(({ id }) => hasRejected(existing, id));
+  return lost ? failed(generation, reasonOfLostAdapter(lost.name), nowMs) : generation;
+};
+
 const observedStatus = (deployment: Deployment, generation: Generation, observed: Observed, nowMs: number): Generation => {
   // The owner can end a generation, too.
   if (!isActive(generation)) return { ...generation, ended_at: generation.ended_at ?? nowMs };
@@ -59,8 +80,10 @@ const observedStatus = (deployment: Deployment, generation: Generation, observed
   if (failure) return failed(generation, failure, nowMs);
   const { endpoint, component } = existing;
   const isServing = endpoint && component?.status === 'InService' && component.copies > 0;
-  if (generation.status === 'creating')
-    return isServing ? { ...generation, status: 'ready' } : { ...generation, started_at: creationOf(generation) ?? nowMs };
+  if (generation.status === 'creating') {
+    const started = { ...generation, started_at: creationOf(generation) ?? nowMs };
+    return isServing ? withTraffic(deployment, started, observed, nowMs) : started;
+  }
   // Somebody deleted it by hand.
   return endpoint && component ? generation : { ...generation, status: 'creating', started_at: nowMs };
 };

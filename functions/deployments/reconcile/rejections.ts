@@ -45,25 +45,32 @@ export const deferRejected = (
   return { next: withRejected(deployment, rejected), calls: due };
 };
 
+// The adapter stays with the generation that serves it.
+const isOfNextGeneration = ({ adapters = [], generations }: Deployment, call: SageMakerCall): boolean =>
+  call.kind === 'create_adapter' &&
+  adapters.some(({ id, state }) => id === call.adapter && state === 'ready') &&
+  generations.some(({ number, status }) => number === call.generation && status === 'creating');
+
 /**
- * The row after AWS rejected calls. A generation or an adapter that can't be created has failed. Any other call is
- * repeated later, after waits of up to a quarter of an hour, and the row shows the reason.
+ * The row after AWS rejected calls. A generation or an adapter that can't be created has failed; if another generation
+ * serves the adapter, only the new one has. Any other call is repeated later, after waits of up to a quarter of an
+ * hour, and the row shows the reason.
  */
 export const withRejections = (stored: Deployment, all: readonly Rejection[], nowMs: number): Deployment => {
-  const rejections = all.filter(({ call }) => call.kind !== 'create_adapter');
-  const deployment = all.reduce(
-    (row, { call, reason }) => (call.kind === 'create_adapter' ? withFailedAdapter(row, call.adapter, reason) : row),
-    stored,
-  );
+  const rejections = all.filter(({ call }) => call.kind !== 'create_adapter' || isOfNextGeneration(stored, call));
+  const deployment = all
+    .filter((rejection) => !rejections.includes(rejection))
+    .reduce((row, { call, reason }) => (call.kind === 'create_adapter' ? withFailedAdapter(row, call.adapter, reason) : row), stored);
   const [first] = rejections;
   if (!first) return deployment;
-  const failures = new Map(rejections.filter(({ call }) => CREATIONS.has(call.kind)).map(({ call, reason }) => [call.generation, reason]));
+  const isFinal = ({ call }: Rejection): boolean => CREATIONS.has(call.kind) || call.kind === 'create_adapter';
+  const failures = new Map(rejections.filter(isFinal).map(({ call, reason }) => [call.generation, reason]));
   const generations = deployment.generations.map((generation) => {
     const reason = failures.get(generation.number);
     return reason && isActive(generation) ? failed(generation, reason, nowMs) : generation;
   });
   const known = deployment.rejected ?? [];
-  const repeated = rejections.filter(({ call }) => !CREATIONS.has(call.kind));
+  const repeated = rejections.filter((rejection) => !isFinal(rejection));
   const added = repeated.map(({ call, reason }): RejectedCall => {
     const times = 1 + (known.find((other) => other.call === textOf(call))?.times ?? 0);
     return { call: textOf(call), reason, times, retry_at: nowMs + waitMs(times), changes: deployment.changes };

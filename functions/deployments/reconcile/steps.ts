@@ -1,7 +1,7 @@
 import { type Deployment, leastCopies } from '../../../shared/deployments/deployment.ts';
 import { adapterNameOf } from '../../../shared/deployments/names.ts';
 import type { ListedComponent } from '../aws/sagemaker.ts';
-import { loadableAdapters } from './adapters.ts';
+import { loadableAdapters } from './adapter-components.ts';
 import type { SageMakerCall } from './calls.ts';
 import type { ObservedGeneration } from './observe.ts';
 

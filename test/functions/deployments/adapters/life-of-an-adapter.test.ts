@@ -128,19 +128,79 @@ test('is removed before its deployment’s component, and created again after it
   expect(await world.store.idOf(world.organization, 'legal')).toBeUndefined();
 });
 
+const rollOut = (world: World, fields: Partial<Deployment> = {}): Promise<void> =>
+  world.change(({ generations }) => ({
+    generations: [...generations, { ...(generations[0] as Generation), number: 2, status: 'creating', created_at: world.plane.now() }],
+    ...fields,
+  }));
+
 test('follows its deployment to a new generation, and gets requests there once it is loaded', async () => {
   const world = await start();
   const id = await world.addAdapter('legal');
   await world.run(2 * MINUTE_MS);
-  await world.change(({ generations }) => ({
-    generations: [...generations, { ...(generations[0] as Generation), number: 2, status: 'creating', created_at: world.plane.now() }],
-  }));
+  await rollOut(world);
   await world.run(20 * MINUTE_MS);
   expect(componentsOf(world)).toEqual([baseOf(world, 2), adapterNameOf(baseOf(world, 2), id)]);
   expect(await rowOf(world, 'legal')).toMatchObject({
     targets: [{ endpoint: baseOf(world, 2), component: adapterNameOf(baseOf(world, 2), id) }],
     deployment: { is_ready: true },
   });
+});
+
+test('is answered at every moment of a rollout, whose generation gets no requests until it has loaded it', async () => {
+  const world = await createWorld(
+    database,
+    { generations: supporting(), scale_to_zero_after_seconds: null },
+    { settings: { times: { download_ms: MINUTE_MS } } },
+  );
+  await world.run(10 * MINUTE_MS);
+  await world.addAdapter('legal');
+  await world.run(5 * MINUTE_MS);
+  expect(await stateOf(world)).toEqual(['ready']);
+  await rollOut(world);
+  const seen = new Set<string>();
+  for (let step = 0; step < 80; step++) {
+    await world.run(15 * SECOND_MS);
+    const { targets = [], deployment } = (await rowOf(world, 'legal')) ?? {};
+    const { name } = (await world.read()) as Deployment;
+    const base = await rowOf(world, name);
+    seen.add(`${targets.map(({ endpoint }) => endpoint)} ${deployment?.is_ready}, ${base?.targets.map(({ endpoint }) => endpoint)}`);
+  }
+  expect([...seen]).toEqual([1, 2].map((number) => `${baseOf(world, number)} true, ${baseOf(world, number)}`));
+});
+
+test('is kept by the generation that serves it if the next one can’t load it, which fails instead', async () => {
+  const world = await start();
+  const id = await world.addAdapter('legal');
+  await world.run(2 * MINUTE_MS);
+  const { listComponentsOn } = world.dependencies.aws.sageMaker;
+  jest.spyOn(world.dependencies.aws.sageMaker, 'listComponentsOn').mockImplementation(async (name) => {
+    const listed = await listComponentsOn(name);
+    return name === baseOf(world, 2) ? listed.map((each) => (each.name === name ? each : { ...each, status: 'Failed' })) : listed;
+  });
+  await rollOut(world, { traffic_percent: 10 });
+  await world.run(5 * MINUTE_MS);
+  const { generations, state } = await world.read();
+  expect(generations.map(({ status, reason }) => reason?.code ?? status)).toEqual(['ready', 'adapter_not_loaded']);
+  expect([state, await stateOf(world)]).toEqual(['in_service', ['ready']]);
+  expect(componentsOf(world)).toEqual([baseOf(world), adapterNameOf(baseOf(world), id)]);
+  expect(await rowOf(world, 'legal')).toMatchObject({ targets: [{ endpoint: baseOf(world) }], deployment: { is_ready: true } });
+});
+
+test('is kept if AWS rejects its creation on the next generation, which fails instead', async () => {
+  const world = await start();
+  await world.addAdapter('legal');
+  await world.run(2 * MINUTE_MS);
+  const { createAdapter } = world.dependencies.aws.sageMaker;
+  jest.spyOn(world.dependencies.aws.sageMaker, 'createAdapter').mockImplementation(async (input) => {
+    if (input.EndpointName !== baseOf(world, 2)) return createAdapter(input);
+    throw Object.assign(new Error('Could not load the artifacts.'), { name: 'ValidationException' });
+  });
+  await rollOut(world, { traffic_percent: 10 });
+  await world.run(5 * MINUTE_MS);
+  const { generations } = await world.read();
+  expect(generations.map(({ status, reason }) => reason?.code ?? status)).toEqual(['ready', 'rejected_by_aws']);
+  expect(await stateOf(world)).toEqual(['ready']);
 });
 
 test('sleeps and wakes with its deployment, without being created again', async () => {
