@@ -23,6 +23,7 @@ import { createModelStore } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
 import { createAdapterFiles } from './adapters/adapter-files.ts';
+import { createPackingShares } from './adapters/packing-shares.ts';
 import { createClients } from './aws/clients.ts';
 import { createContainerLog } from './aws/container-log.ts';
 import { createSageMaker } from './aws/sagemaker.ts';
@@ -96,6 +97,7 @@ const dependencies: Omit<ReconcileDependencies, 'aws'> & { aws: Omit<ReconcileDe
   isInUse: (deployment) => isInUse({ limiters, now }, deployment),
   isSuspended: async (organization) => (await limiters.get(organization))?.status === 'suspended',
   shadows: createShadowStore(database, table),
+  packingShares: createPackingShares(rows, { now, random: Math.random }),
   holdStartCredit: createHoldStartCredit(database, keysTable, catalogue),
   startSecondsOf: startTimes.secondsOf,
   recordStart: (instanceType, { seconds }) => startTimes.record(instanceType, seconds),

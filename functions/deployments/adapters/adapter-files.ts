@@ -32,7 +32,21 @@ export class FilesChanged extends Error {
   override name = 'FilesChanged';
 }
 
-const isChange = (error: unknown): boolean => error instanceof SizeChanged || (error as Error).name === 'PreconditionFailed';
+/** S3 refuses to read a file: its storage class is an archive's, or its key can't be used. */
+export class FilesUnreadable extends Error {
+  override name = 'FilesUnreadable';
+}
+
+// Of S3: the file was replaced, or deleted.
+const CHANGES = ['PreconditionFailed', 'NoSuchKey'];
+const isChange = (error: unknown): boolean => error instanceof SizeChanged || CHANGES.includes((error as Error).name);
+
+// The last one: only who has the key of its owner can read it.
+const REFUSALS = ['AccessDenied', 'InvalidObjectState', 'InvalidRequest'];
+const isUnreadable = (error: unknown): boolean => {
+  const { name } = error as Error;
+  return REFUSALS.includes(name) || name.startsWith('KMS.');
+};
 
 const collect = async (content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> => {
   const chunks: Uint8Array[] = [];
@@ -83,7 +97,10 @@ export const createAdapterFiles = (client: S3Client, bucket: string) => {
 
   // Fails if the file was replaced since it was listed.
   const open = async ({ Key, ETag }: StoredFile, abortSignal: AbortSignal): Promise<Readable> => {
-    const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key, IfMatch: ETag }), { abortSignal });
+    const reading = client.send(new GetObjectCommand({ Bucket: bucket, Key, IfMatch: ETag }), { abortSignal });
+    const { Body } = await reading.catch((error: unknown) => {
+      throw isUnreadable(error) ? new FilesUnreadable(`${Key} can't be read: ${(error as Error).message}`, { cause: error }) : error;
+    });
     if (!(Body instanceof Readable)) throw new Error(`${Key} has no content.`);
     return Body;
   };
@@ -134,7 +151,7 @@ export const createAdapterFiles = (client: S3Client, bucket: string) => {
      * stored: each file is read once, and in the version that was listed.
      * @param prefix of the owner's files, with a slash at the end
      * @param key of the archive
-     * @throws AdapterRefused, FilesChanged, and the SDK's errors
+     * @throws AdapterRefused, FilesChanged, FilesUnreadable, and the SDK's errors
      */
     pack: async (prefix: string, key: string, maxRank: number, abortSignal: AbortSignal): Promise<PackedAdapter> => {
       try {

@@ -3,7 +3,7 @@ import { type Deployment, isActive } from '../../../shared/deployments/deploymen
 import { archiveKeyOf } from '../../../shared/deployments/names.ts';
 import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
 import { SERVING } from '../../../shared/deployments/state.ts';
-import { HOUR_MS } from '../../../shared/time/units.ts';
+import { HOUR_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import { reasonFor } from '../reasons.ts';
 import { componentOf, hasLoaded, hasRejected } from './adapter-components.ts';
 import type { SageMakerCall } from './calls.ts';
@@ -78,9 +78,22 @@ export const archiveDeletions = (deployment: Deployment, observed: Observed): Sa
     .map((key) => ({ generation: 0, kind: 'delete_archive' as const, key }));
 };
 
-/** The first adapter whose files are to be checked, and the rank that its deployment's containers can load. */
-export const adapterToPack = ({ wanted, adapters = [], generations }: Deployment): { adapter: Adapter; maxRank: number } | undefined => {
-  const adapter = wanted === 'deleted' ? undefined : adapters.find(({ state, packed }) => state === 'pending' && !packed);
+// Passes are a quarter of a minute or a minute apart, so that this moves on from each of them to the next.
+const PACK_TURN_MS = 13 * SECOND_MS;
+
+/** An adapter whose files are to be checked, and the rank that its deployment's containers can load. */
+export interface AdapterToPack {
+  adapter: Adapter;
+  maxRank: number;
+}
+
+/**
+ * The adapter whose files are to be checked next. They take turns, so that one whose files can't be read now doesn't
+ * keep the others waiting.
+ */
+export const adapterToPack = ({ wanted, adapters = [], generations }: Deployment, nowMs: number): AdapterToPack | undefined => {
+  const pending = wanted === 'deleted' ? [] : adapters.filter(({ state, packed }) => state === 'pending' && !packed);
+  const adapter = pending[Math.floor(nowMs / PACK_TURN_MS) % pending.length];
   return adapter && { adapter, maxRank: generations.findLast(isActive)?.adapters?.max_rank ?? generations.at(-1)?.adapters?.max_rank ?? 0 };
 };
 

@@ -1,21 +1,23 @@
 import { transact } from '../../../shared/database/transaction.ts';
+import type { WorkShares } from '../../../shared/database/work-shares.ts';
 import type { Adapter } from '../../../shared/deployments/adapter.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { archiveKeyOf } from '../../../shared/deployments/names.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
-import { type AdapterFiles, FilesChanged } from '../adapters/adapter-files.ts';
+import { type AdapterFiles, FilesChanged, FilesUnreadable } from '../adapters/adapter-files.ts';
 import { AdapterRefused } from '../adapters/refused.ts';
 import { isRetryable } from '../aws/errors.ts';
 import { reasonOfRefusal } from '../reasons.ts';
-import { adapterToPack } from './adapters.ts';
+import { type AdapterToPack, adapterToPack } from './adapters.ts';
 import type { ScheduleDependencies } from './apply-schedule.ts';
 import { LATE_CALL_MS } from './generations.ts';
 
 interface PackDependencies extends Pick<ScheduleDependencies, 'database' | 'now'> {
   deployments: Pick<DeploymentStore, 'find' | 'toReplace'>;
   aws: { files: AdapterFiles };
+  packingShares: WorkShares;
 }
 
 // An archive that is stored later than this after the pass has begun would be a late call.
@@ -33,7 +35,7 @@ const PREFIX = /^s3:\/\/[^/]+\/(.+)$/;
 const pack = async (
   { aws: { files } }: PackDependencies,
   { id: deployment, organization }: Deployment,
-  { adapter: { id, source }, maxRank }: NonNullable<ReturnType<typeof adapterToPack>>,
+  { adapter: { id, source }, maxRank }: AdapterToPack,
   timeoutMs: number,
 ): Promise<Outcome | undefined> => {
   const [, prefix = ''] = PREFIX.exec(source) ?? [];
@@ -44,7 +46,8 @@ const pack = async (
     return { state: 'pending', packed };
   } catch (error) {
     if (error instanceof AdapterRefused) return { state: 'failed', reason: reasonOfRefusal(error) };
-    if (!(error instanceof FilesChanged) && !signal.aborted && !isRetryable(error)) throw error;
+    const isOwners = error instanceof FilesChanged || error instanceof FilesUnreadable;
+    if (!isOwners && !signal.aborted && !isRetryable(error)) throw error;
     logError('adapter_not_packed', error, { deployment, adapter: id });
     return undefined;
   }
@@ -57,15 +60,7 @@ const withOutcome = (deployment: Deployment, id: string, outcome: Outcome): Depl
   ),
 });
 
-/**
- * Checks the files of the deployment's first adapter that is `pending` and stores its archive. It can be repeated: the
- * archive has a fixed key. The adapter stays `pending` until the next pass puts it into the inventory.
- * @param startMs when the pass began
- */
-export const packNext = async (deps: PackDependencies, stored: Deployment, startMs: number): Promise<void> => {
-  const next = adapterToPack(stored);
-  const timeoutMs = startMs + MAX_PACK_MS - deps.now();
-  if (!next || timeoutMs < MIN_PACK_MS) return;
+const packAndStore = async (deps: PackDependencies, stored: Deployment, next: AdapterToPack, timeoutMs: number): Promise<void> => {
   const outcome = await pack(deps, stored, next, timeoutMs);
   for (let write = 0; outcome && write < MAX_WRITES; write++) {
     const row = await deps.deployments.find(stored.id);
@@ -76,4 +71,17 @@ export const packNext = async (deps: PackDependencies, stored: Deployment, start
       if (!(error instanceof PreconditionFailed)) throw error;
     }
   }
+};
+
+/**
+ * Checks the files of one of the deployment's adapters that are `pending` and stores its archive. It can be repeated:
+ * the archive has a fixed key. The adapter stays `pending` until the next pass puts it into the inventory.
+ * Does nothing while the organization's share of packing is in use; a later pass tries again.
+ * @param startMs when the pass began
+ */
+export const packNext = async (deps: PackDependencies, stored: Deployment, startMs: number): Promise<void> => {
+  const next = adapterToPack(stored, startMs);
+  const timeoutMs = startMs + MAX_PACK_MS - deps.now();
+  if (!next || timeoutMs < MIN_PACK_MS) return;
+  await deps.packingShares.use(stored.organization, () => packAndStore(deps, stored, next, timeoutMs));
 };

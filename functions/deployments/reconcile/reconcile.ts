@@ -3,6 +3,7 @@ import type { AuditStore } from '../../../shared/audit/audit-store.ts';
 import { commit } from '../../../shared/audit/commit.ts';
 import { systemOrigin } from '../../../shared/audit/origin.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
+import type { WorkShares } from '../../../shared/database/work-shares.ts';
 import { type Deployment, isActive, type Start } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { openShadow } from '../../../shared/deployments/shadow.ts';
@@ -49,6 +50,7 @@ export interface ReconcileDependencies extends Omit<ScheduleDependencies, 'deplo
   /** True if requests for a deployment are in flight or wait for it. */
   isInUse: (deployment: Deployment) => Promise<boolean>;
   shadows: Pick<ShadowStore, 'read'>;
+  packingShares: WorkShares;
   /** Records the duration of a wake, to predict those of other deployments on the same type. */
   recordStart: (instanceType: string, start: Start) => Promise<void>;
   reconciliations: Reconciliations;

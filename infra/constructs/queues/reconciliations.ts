@@ -11,14 +11,14 @@ const MAX_DELIVERIES = 5;
 const KEEP = Duration.hours(1);
 // Each deployment gets the whole time of an invocation.
 const BATCH_SIZE = 1;
-// Leaves environments for changes by owners and requests.
-const CONCURRENCY = 6;
-
 /**
  * The deployments to reconcile next. The queue is FIFO with a group for each deployment, so that it is delivered once
  * at a time.
  */
 export class Reconciliations extends WorkQueue {
+  /** Leaves environments for changes by owners and requests. */
+  static readonly CONCURRENCY = 6;
+
   constructor(scope: Construct, id: string) {
     super(scope, id, {
       variable: 'RECONCILIATIONS_QUEUE',
@@ -28,7 +28,7 @@ export class Reconciliations extends WorkQueue {
       retryAfter: RETRY_AFTER,
       maxDeliveries: MAX_DELIVERIES,
       batchSize: BATCH_SIZE,
-      concurrency: CONCURRENCY,
+      concurrency: Reconciliations.CONCURRENCY,
     });
   }
 }

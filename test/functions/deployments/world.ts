@@ -2,6 +2,7 @@ import { ApplicationAutoScalingClient } from '@aws-sdk/client-application-auto-s
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import type { AdapterFiles } from '../../../functions/deployments/adapters/adapter-files.ts';
+import { createPackingShares } from '../../../functions/deployments/adapters/packing-shares.ts';
 import { AdapterRefused } from '../../../functions/deployments/adapters/refused.ts';
 import { createContainerLog } from '../../../functions/deployments/aws/container-log.ts';
 import { createSageMaker } from '../../../functions/deployments/aws/sagemaker.ts';
@@ -130,6 +131,10 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     isInUse: async () => use.isInUse,
     isSuspended: async () => false,
     shadows: createShadowStore(test.database, test.tables.Deployments as string),
+    packingShares: createPackingShares(createRecordTable(test.database, test.tables.Deployments as string), {
+      now: plane.now,
+      random: () => 0,
+    }),
     holdStartCredit: async () => ({ writes: [] }),
     startSecondsOf: async () => [],
     recordStart: async (instanceType, start) => void starts.push({ instanceType, start }),

@@ -5,6 +5,7 @@ import {
   type AdapterFiles,
   createAdapterFiles,
   FilesChanged,
+  FilesUnreadable,
   MAX_WEIGHTS_BYTES,
 } from '../../../../functions/deployments/adapters/adapter-files.ts';
 import { AdapterRefused } from '../../../../functions/deployments/adapters/refused.ts';
@@ -158,6 +159,21 @@ test.each(['adapter_config.json', 'adapter_model.safetensors'] as const)(
     expect(await files.list('adapters/org_1/dep_1/')).toEqual([]);
   },
 );
+
+test('takes a file that was deleted after it was seen for a change', async () => {
+  await upload(adapterFiles(8));
+  beforeRead = (key) => store.delete(BUCKET, key);
+  await expect(pack()).rejects.toThrow(FilesChanged);
+});
+
+test.each(['AccessDenied', 'InvalidObjectState', 'KMS.DisabledException'])('reports files that S3 refuses to read: %s', async (name) => {
+  await upload(adapterFiles(8));
+  beforeRead = async () => {
+    throw Object.assign(new Error('Refused.'), { name, $metadata: { httpStatusCode: 403 } });
+  };
+  await expect(pack()).rejects.toThrow(FilesUnreadable);
+  expect(await files.list('adapters/org_1/dep_1/')).toEqual([]);
+});
 
 test('ends with its signal, and stores nothing', async () => {
   await upload(adapterFiles());

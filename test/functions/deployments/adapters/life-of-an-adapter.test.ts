@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { FilesChanged, FilesUnreadable } from '../../../../functions/deployments/adapters/adapter-files.ts';
+import { MAX_PACKED_AT_ONCE } from '../../../../functions/deployments/adapters/packing-shares.ts';
 import { isChangingAdapters } from '../../../../functions/deployments/reconcile/adapters.ts';
+import { Reconciliations } from '../../../../infra/constructs/queues/reconciliations.ts';
 import type { Adapter } from '../../../../shared/deployments/adapter.ts';
 import type { Deployment, Generation } from '../../../../shared/deployments/deployment.ts';
 import { inState } from '../../../../shared/deployments/deployment.ts';
@@ -7,7 +10,9 @@ import { adapterNameOf, archiveKeyOf, awsNameOf } from '../../../../shared/deplo
 import { type Price, priceAt } from '../../../../shared/prices/price.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { newDeployment } from '../../../support/fixtures/deployments.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { createWorld, INSTALLATION, UNUSABLE_SOURCE, type World } from '../world.ts';
 
 let database: TestDatabase;
@@ -201,6 +206,54 @@ test('is kept if AWS rejects its creation on the next generation, which fails in
   const { generations } = await world.read();
   expect(generations.map(({ status, reason }) => reason?.code ?? status)).toEqual(['ready', 'rejected_by_aws']);
   expect(await stateOf(world)).toEqual(['ready']);
+});
+
+test.each([
+  ['change', new FilesChanged('The files changed.')],
+  ['can’t be read', new FilesUnreadable('Access denied.')],
+])('is packed and served although the files of one before it %s', async (_, error) => {
+  const world = await start();
+  const { files } = world.dependencies.aws;
+  const { pack } = files;
+  jest.spyOn(files, 'pack').mockImplementation(async (prefix, ...others) => {
+    if (prefix === 'org_1/changing/') throw error;
+    return pack(prefix, ...others);
+  });
+  await world.addAdapter('first', 's3://sluice-weights/org_1/changing/');
+  await world.addAdapter('second');
+  await world.addAdapter('third');
+  await world.run(5 * MINUTE_MS);
+  expect(await stateOf(world)).toEqual(['pending', 'ready', 'ready']);
+  await world.run(60 * MINUTE_MS);
+  expect(await stateOf(world)).toEqual(['adapter_not_packed', 'ready', 'ready']);
+});
+
+test('is packed at the same time as only two others of its organization, so that others’ passes go on', async () => {
+  const organization = newId('organization');
+  const names = ['one', 'two', 'three', 'four', 'five'];
+  const worlds: World[] = [];
+  for (const name of names) worlds.push(await createWorld(database, { generations: supporting(), organization, name }));
+  const release = Promise.withResolvers<void>();
+  let packing = 0;
+  for (const { dependencies } of worlds)
+    jest.spyOn(dependencies.aws.files, 'pack').mockImplementation(async () => {
+      packing++;
+      await release.promise;
+      return { rank: 8, bytes: 1_000 };
+    });
+  for (const [i, world] of worlds.entries()) await world.addAdapter(`of-${names[i]}`);
+  let ended = 0;
+  const passes = worlds.map(async (world) => {
+    await world.pass();
+    ended++;
+  });
+  await eventually(async () => packing + ended >= names.length && ended >= 2, 'those that may not pack have ended');
+  expect(packing).toBe(MAX_PACKED_AT_ONCE);
+  expect(MAX_PACKED_AT_ONCE).toBeLessThanOrEqual(Reconciliations.CONCURRENCY / 2);
+  release.resolve();
+  await Promise.all(passes);
+  await Promise.all(worlds.map((world) => world.pass()));
+  expect(packing).toBe(names.length);
 });
 
 test('sleeps and wakes with its deployment, without being created again', async () => {
