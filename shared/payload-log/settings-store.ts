@@ -40,6 +40,9 @@ export const createPayloadLogStore = (table: RecordTable) => ({
   /** Deletes the settings of a key that were read, so that its organization's apply: 412 if they have changed since. */
   toDelete: (owner: SettingsOwner & { apiKey: string }, version: number): Write => table.toDelete(recordKeyOf(owner), version),
 
+  /** Deletes the settings of a key, if it has any: its id is given to another key. */
+  toForget: (owner: SettingsOwner & { apiKey: string }): Write => table.toDelete(recordKeyOf(owner)),
+
   /** Checks that an organization's settings are those that were read. @param version 0: there were none */
   toCheck: (organization: string, version: number, refused: () => Error): Write =>
     table.toCheck(recordKeyOf({ organization }), {}, refused, { version }),

@@ -116,7 +116,7 @@ const tryToCreate = async (
   free: FreeId | undefined,
 ): Promise<ApiKeyWithSecret> => {
   const { series, maxLive, refused, checks = [], facts } = rules;
-  const { apiKeys, limiters } = deps;
+  const { apiKeys, limiters, payloadLogs } = deps;
   const { key, secret, hash, moreConcurrency } = plan(actor, fields, rules, free);
   const planned = await planItems(deps, actor, key, { hash, moreConcurrency });
   const item = planned.items[0] as (typeof planned.items)[number];
@@ -130,7 +130,12 @@ const tryToCreate = async (
     ...planned.writes,
     ...checks,
     ...(free
-      ? [apiKeys.toReplace(key), apiKeys.temporary.toSet(series, place), limiters.toRenew(item, free.item)]
+      ? [
+          apiKeys.toReplace(key),
+          apiKeys.temporary.toSet(series, place),
+          limiters.toRenew(item, free.item),
+          payloadLogs.toForget({ organization: key.organization, apiKey: key.id }),
+        ]
       : [apiKeys.toCreateRow(key), ...apiKeys.temporary.toAdd(series, place, added), limiters.toCreate(item)]),
     apiKeys.toKeepSecret(key, { hash }),
   ]);

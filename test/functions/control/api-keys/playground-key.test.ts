@@ -7,10 +7,12 @@ import { createApiKey } from '../../../../functions/control/api-keys/create-api-
 import { openKeysOf, revokeKeysOf } from '../../../../functions/control/api-keys/keys-of-user.ts';
 import { KeysQuery, listApiKeys } from '../../../../functions/control/api-keys/list-api-keys.ts';
 import { createPlaygroundKey } from '../../../../functions/control/api-keys/playground-key.ts';
+import { retrievePayloadLog, setPayloadLog } from '../../../../functions/control/observability/payload-log/manage-payload-log.ts';
+import { NewPayloadLog } from '../../../../functions/control/observability/payload-log/payload-log-resource.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { setSuspended, updateOrganization } from '../../../../functions/control/organizations/update-organization.ts';
 import { release } from '../../../../functions/inference/admission/admit.ts';
-import { type KeyItem, mayStore } from '../../../../shared/admission/item/key-item.ts';
+import { isPayloadLogged, type KeyItem, mayStore } from '../../../../shared/admission/item/key-item.ts';
 import { type PresentedKey, parseSecret } from '../../../../shared/admission/item/secret.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../../shared/time/units.ts';
@@ -275,6 +277,21 @@ describe('an id that is used again', () => {
       await updateOrganization(stores, admin.origin, by.organization as string, { no_content: true });
     });
     expect(mayStore(await item(second.id))).toBe(false);
+  });
+
+  test('has no payload log of its last key, but that of its organization', async () => {
+    const stores = accountStores(database);
+    const ofKey = NewPayloadLog.parse({ enabled: true, patterns: [], tool_arguments: 'keep', retention_days: 90 });
+    const ofOrganization = NewPayloadLog.parse({ enabled: true, retention_days: 1 });
+    const { first, second, member } = await twice({}, async ({ id }, by) => {
+      await setPayloadLog(stores, by, undefined, ofOrganization, undefined);
+      await setPayloadLog(stores, by, id, ofKey, undefined);
+    });
+    expect(second.id).toBe(first.id);
+    const organization = member.organization as string;
+    expect(await retrievePayloadLog(stores, member, second.id)).toMatchObject({ source: 'organization', retention_days: 1 });
+    expect(await stores.payloadLogs.ofKey(organization, second.id)).toMatchObject({ retention_days: 1, tool_arguments: 'redact' });
+    expect(isPayloadLogged(await item(second.id))).toBe(true);
   });
 
   test('is given to nobody else', async () => {
