@@ -1,3 +1,4 @@
+import { temporarySince } from '../../../shared/admission/item/key-item.ts';
 import {
   countedNanosAt,
   entriesOf,
@@ -12,7 +13,10 @@ import type { BudgetPeriod } from '../../../shared/admission/item/limits.ts';
 /** The spent part of a budget, in nano-dollars. */
 export interface BudgetUse {
   period: BudgetPeriod;
-  /** Such as `2026-11-21`, `2026-11`; a budget in total has one period for each amount. */
+  /**
+   * Such as `2026-11-21`, `2026-11`; a budget in total has one period for each amount. Each temporary key of an id has
+   * periods of its own.
+   */
   periodId: string;
   budgetNanos: bigint;
   /** Without what is held for requests in flight. */
@@ -43,10 +47,12 @@ const heldNanosIn = (item: LimiterItem, period: BudgetPeriod, nowMs: number): bi
 export const budgetUseOf = (item: LimiterItem, nowMs: number): BudgetUse[] => {
   const { budgets } = limitsOf(item);
   const counted = countedNanosAt(item, nowMs);
+  const since = temporarySince(item);
   return PERIODS.flatMap((period) => {
     const budgetNanos = budgets[period];
     if (budgetNanos === undefined) return [];
     const spentNanos = counted[period] - heldNanosIn(item, period, nowMs);
-    return [{ period, periodId: periodIdOf(period, budgetNanos, nowMs), budgetNanos, spentNanos }];
+    const periodId = periodIdOf(period, budgetNanos, nowMs) + (since === undefined ? '' : ` since ${since}`);
+    return [{ period, periodId, budgetNanos, spentNanos }];
   });
 };

@@ -85,7 +85,7 @@ export const planItems = async (
   key: StoredApiKey,
   { hash, moreConcurrency }: { hash: Uint8Array; moreConcurrency: number },
 ): Promise<{ items: KeyItem[]; isLimited: boolean; writes: Write[] }> => {
-  const { id, organization, scope, project_id } = key;
+  const { id, organization, scope, project_id, series, created_at } = key;
   const { isLimited, writes } = await addConcurrency(deps, actor.origin, organization, moreConcurrency);
   const owner = await deps.organizations.get(organization);
   const { no_content, no_content_version: version } = owner;
@@ -97,6 +97,7 @@ export const planItems = async (
     isLimited,
     ...(log && { payloadLog: { isOn: log.enabled, version: log.version } }),
     ...(version > 0 && { content: { mayStore: !no_content, version } }),
+    ...(series !== undefined && { since: created_at }),
   };
   const checks = [
     deps.organizations.toCheckContent(owner),

@@ -40,6 +40,8 @@ export interface KeyItem extends LimiterItem {
   prj?: string;
   /** Its requests are never answered by another model than the one they ask for. */
   no_fallback?: true;
+  /** Of a temporary key: its creation, in Unix seconds, because earlier keys can have had its id. */
+  since?: number;
 }
 
 /** An organization's item has no secret, so no key can authenticate with it. */
@@ -65,6 +67,9 @@ const storedUserLimits = ({ requestsPerMinute, tokensPerMinute, concurrency, mon
 
 /** The id of the project that the key belongs to, if any. */
 export const projectOf = ({ prj }: KeyItem): string | undefined => prj;
+
+/** The creation of a temporary key, in Unix seconds. Undefined for other keys, organizations and projects. */
+export const temporarySince = (item: LimiterItem): number | undefined => (isKeyItem(item) ? item.since : undefined);
 
 /** Another model may answer the key's requests, if the one that they ask for fails. */
 export const mayFallBack = ({ no_fallback }: KeyItem): boolean => no_fallback !== true;
@@ -141,12 +146,14 @@ interface NewKeyFacts {
   content?: ContentSetting;
   /** Absent: the organization has never set it. */
   payloadLog?: PayloadLogSetting | undefined;
+  /** Of a temporary key: its creation, in Unix seconds. */
+  since?: number | undefined;
 }
 
 /** A limiter item of a new key. */
 export const newKeyItem = (
   id: string,
-  { org, scope, hash, isLimited, content, payloadLog }: NewKeyFacts,
+  { org, scope, hash, isLimited, content, payloadLog, since }: NewKeyFacts,
   settings: KeySettings,
 ): KeyItem => ({
   ...newLimiterItem(id, org, keyConfiguration(settings)),
@@ -156,6 +163,7 @@ export const newKeyItem = (
   ...(isLimited && { lim_o: true }),
   ...(content && { no_v: content.version, ...(!content.mayStore && { no_o: true }) }),
   ...(payloadLog && { log_v: payloadLog.version, ...(payloadLog.isOn && { log_o: true }) }),
+  ...(since !== undefined && { since }),
 });
 
 /**

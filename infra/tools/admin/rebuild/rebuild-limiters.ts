@@ -111,6 +111,7 @@ const newKeyItems = async (
     isLimited,
     ...(log && { payloadLog: { isOn: log.enabled, version: log.version } }),
     ...(version > 0 && { content: { mayStore: !no_content, version } }),
+    ...(key.series !== undefined && { since: key.created_at }),
   };
   const settings = settingsOf(key);
   const previous = secret?.previous && secretConfiguration(secret.hash, secret.previous).set;

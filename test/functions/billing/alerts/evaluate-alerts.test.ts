@@ -1,19 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createAlertStore } from '../../../../functions/billing/alerts/alert-store.ts';
 import { type AlertDependencies, evaluateAlerts } from '../../../../functions/billing/alerts/evaluate-alerts.ts';
-import type { PresentedKey } from '../../../../shared/admission/item/secret.ts';
+import { NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
+import { createPlaygroundKey } from '../../../../functions/control/api-keys/playground-key.ts';
+import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
+import { type PresentedKey, parseSecret } from '../../../../shared/admission/item/secret.ts';
 import { endReservations } from '../../../../shared/admission/stores/reservation.ts';
 import { DEFAULT_THRESHOLDS } from '../../../../shared/billing/billing-profile.ts';
 import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createOutbox } from '../../../../shared/notifications/outbox.ts';
-import { DAY_MS } from '../../../../shared/time/units.ts';
+import { DAY_MS, HOUR_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/fixtures/callers.ts';
 import { grantCredit } from '../../../support/fixtures/grant-credit.ts';
 import { limitOrganization, limitProject } from '../../../support/fixtures/limit-organization.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
+import { storeUser } from '../../../support/fixtures/stored-users.ts';
 
 const DOLLAR = 1_000_000_000n;
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -85,6 +90,23 @@ describe('evaluateAlerts for budgets', () => {
     await spend(key, DOLLAR);
     await evaluateAlerts(depsOf(), { organization, keys });
     expect(await notifiedOf(organization)).toEqual([first, { ...first, spent: '10', threshold: 100 }]);
+  });
+
+  test('notifies of each temporary key with an id, whatever earlier keys with it have spent', async () => {
+    const stores = accountStores(database);
+    const admin = await storeUser(stores, { role: 'admin', organization: null, nowMs: NOON });
+    const { id: organization } = await createOrganization(stores, admin.origin, { name: 'Acme' });
+    const owner = await storeUser(stores, { role: 'owner', organization, nowMs: NOON });
+    const ids = [];
+    for (const nowMs of [NOON, NOON + HOUR_MS]) {
+      const body = NewApiKey.parse({ name: 'try', purpose: 'playground', budgets: { month: '10', total: '10' } });
+      const key = await createPlaygroundKey(stores, { ...owner, origin: { ...owner.origin, nowMs } }, body);
+      ids.push(key.id);
+      await spend(parseSecret(key.secret) as PresentedKey, 9n * DOLLAR, { nowMs });
+      for (let i = 0; i < 2; i++) await evaluateAlerts(depsOf(nowMs), { organization, keys: [key.id] });
+    }
+    expect(new Set(ids).size).toBe(1);
+    expect((await notifiedOf(organization)).map((each) => 'period' in each && each.period)).toEqual(['month', 'total', 'month', 'total']);
   });
 
   test('begins anew with the next period', async () => {
