@@ -65,13 +65,13 @@ export const tokenAttributes = (of: ModelOperation): Attributes => ({ ...clientA
 /** The name of the span of a call to a model. */
 export const inferenceSpanName = ({ operation, model }: ModelOperation): string => `${operation} ${model}`;
 
-/**
- * The attributes of the span of a call to a model. Such a call always streams, even if the caller's request doesn't.
- * @param firstChunkMs from the call
- */
+// Their runtimes answer at once (docs/decisions/0110); all others stream, even if the caller's request doesn't.
+const WHOLE: ReadonlySet<string> = new Set(['embeddings', 'rerank']);
+
+/** The attributes of the span of a call to a model. @param firstChunkMs from the call */
 export const inferenceSpanAttributes = (event: UsageEvent, of: ModelOperation, firstChunkMs: number | undefined): Attributes => ({
   ...clientAttributes(of),
-  'gen_ai.request.stream': true,
+  'gen_ai.request.stream': !WHOLE.has(of.operation),
   'gen_ai.response.finish_reasons': event.finish_reason === null ? undefined : [event.finish_reason],
   'gen_ai.response.time_to_first_chunk': firstChunkMs === undefined ? undefined : { seconds: firstChunkMs / 1_000 },
   'gen_ai.usage.input_tokens': event.prompt_tokens,

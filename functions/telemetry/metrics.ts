@@ -87,8 +87,9 @@ const recordOperation = ({ record }: Measurements, event: UsageEvent, errorType:
   record(instruments.input, ofTokens, prompt_tokens);
   record(instruments.output, ofTokens, completion_tokens);
   record(instruments.cached, ofTokens, cached_tokens);
-  record(instruments.inputEach, client, prompt_tokens);
-  record(instruments.outputEach, client, completion_tokens);
+  // Failed requests have a series of their own, because most of them have no tokens.
+  record(instruments.inputEach, { ...client, 'error.type': errorType }, prompt_tokens);
+  record(instruments.outputEach, { ...client, 'error.type': errorType }, completion_tokens);
 };
 
 /** The metrics of these events. */

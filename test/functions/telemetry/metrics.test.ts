@@ -61,6 +61,28 @@ describe('metricsOf', () => {
     expect(points['gen_ai.server.time_to_first_token']).toMatchObject([{ count: '1' }]);
   });
 
+  test('separates the tokens of failed requests, so that they lower no percentile of the others', () => {
+    const failed = chatEvent({
+      outcome: 'upstream_failed',
+      error_code: 'upstream_error',
+      error_status: 503,
+      prompt_tokens: 0,
+      cached_tokens: 0,
+      completion_tokens: 0,
+    });
+    const points = pointsOf([chatEvent(), failed]);
+    for (const name of ['input_tokens', 'output_tokens'])
+      expect(
+        points[`gen_ai.client.inference.operation.${name}`]?.map((point) => ({
+          error: attributesOf(point.attributes)['error.type'],
+          ...('min' in point && { min: point.min }),
+        })),
+      ).toEqual([
+        { error: undefined, min: name === 'input_tokens' ? 120 : 41 },
+        { error: 'upstream_error', min: 0 },
+      ]);
+  });
+
   test('names no keys, organizations or requests, whose number has no bound', () => {
     const names = Object.values(pointsOf([chatEvent()]))
       .flat()

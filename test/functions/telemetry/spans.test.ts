@@ -76,6 +76,17 @@ describe('the spans of a request', () => {
     });
   });
 
+  test.each([
+    ['/v1/embeddings', 'embeddings', false],
+    ['/v1/rerank', 'rerank', false],
+    ['/v2/rerank', 'rerank', false],
+    ['/v1/completions', 'text_completion', true],
+    ['/v1/messages', 'chat', true],
+  ])('say of %s that its call to the model is %s, and whether it streams', (route, operation, streams) => {
+    const [, client] = spansOf(chatEvent({ route, stream: false, time_to_first_token_ms: null })) as [OtlpSpan, OtlpSpan];
+    expect(attributesOf(client.attributes)).toMatchObject({ 'gen_ai.operation.name': operation, 'gen_ai.request.stream': streams });
+  });
+
   test("continue the caller's trace, and keep whether the caller samples it", () => {
     const [server, client] = spansOf(chatEvent({ traceparent: TRACEPARENT })) as [OtlpSpan, OtlpSpan];
     expect(server).toMatchObject({ traceId: '4bf92f3577b34da6a3ce929d0e0e4736', parentSpanId: '00f067aa0ba902b7', flags: 0x301 });
