@@ -13,9 +13,9 @@ import { type MailText, mailTextOf } from './mail/mail-text.ts';
 import { billingReaders, ownersOf, type Recipient, type RecipientDependencies, ticketReaders } from './mail/recipients.ts';
 import { isAboutTicket, type SupportDesk, sideOfTicketEvent, ticketMailOf } from './mail/ticket-mail.ts';
 import { type MessageDependencies, sendMessage } from './messages.ts';
-import type { PutEvent } from './put-event.ts';
+import type { BusDependencies } from './send-to-bus.ts';
 
-export interface AnnounceDependencies extends MessageDependencies {
+export interface AnnounceDependencies extends MessageDependencies, Pick<BusDependencies, 'putEvent'> {
   database: Database;
   webhooks: WebhookStore;
   deliveries: DeliveryStore;
@@ -26,8 +26,6 @@ export interface AnnounceDependencies extends MessageDependencies {
    * The addresses for e-mails about customers' messages, and for answers to e-mails about tickets. Both are optional.
    */
   supportDesk: SupportDesk;
-  /** Puts an event on EventBridge's bus; undefined if that is not configured. */
-  putEvent: PutEvent | undefined;
   /** The name of the installation, for the source of events. */
   installation: string;
 }
@@ -104,6 +102,10 @@ const mail = async (deps: AnnounceDependencies, notification: Notification, text
   await sendMessage(deps, { organization, mail: id, due_at: nowMs });
 };
 
+// From the queue, so that a bus that takes no events doesn't hold up the stream, with the notifications of all.
+const toBus = (deps: AnnounceDependencies, { id, organization }: Notification): Promise<void> =>
+  sendMessage(deps, { organization, bus_event: id, due_at: deps.now() });
+
 /**
  * Creates the deliveries of a notification to its organization's webhooks, and its e-mails, and a message for each. A
  * repetition creates nothing twice, but sends the messages again, because an earlier attempt may have crashed before it
@@ -117,7 +119,7 @@ export const announce = async (deps: AnnounceDependencies, notification: Notific
   const results = await Promise.allSettled([
     ...webhooks.map((webhook) => deliver(deps, notification, webhook)),
     ...(addressed ? addressed.to.map((recipient) => mail(deps, notification, addressed.text, recipient)) : []),
-    ...(deps.putEvent && isAboutTicket(notification) ? [deps.putEvent(notification)] : []),
+    ...(deps.putEvent && isAboutTicket(notification) ? [toBus(deps, notification)] : []),
   ]);
   throwFailures(results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])));
 };

@@ -8,8 +8,9 @@ import { type AnnounceDependencies, announce } from './announce.ts';
 import { attemptDelivery, type DeliverDependencies } from './deliver/attempt-delivery.ts';
 import { type MailDependencies, sendMail } from './mail/send-mail.ts';
 import { readMessage, sendMessage } from './messages.ts';
+import { type BusDependencies, sendToBus } from './send-to-bus.ts';
 
-export type NotificationsDependencies = AnnounceDependencies & DeliverDependencies & MailDependencies;
+export type NotificationsDependencies = AnnounceDependencies & DeliverDependencies & MailDependencies & BusDependencies;
 
 type Attributes = Parameters<typeof readAttributes>[0];
 
@@ -27,7 +28,9 @@ const handleRecord = async (deps: NotificationsDependencies, { eventName, dynamo
 
 const handleMessage = async (deps: NotificationsDependencies, { body }: SQSRecord): Promise<void> => {
   const message = readMessage(body);
-  await ('mail' in message ? sendMail(deps, message) : attemptDelivery(deps, message));
+  if ('mail' in message) return sendMail(deps, message);
+  if ('bus_event' in message) return sendToBus(deps, message);
+  await attemptDelivery(deps, message);
 };
 
 /** The work of the queue of deliveries. */

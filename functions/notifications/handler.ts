@@ -14,6 +14,7 @@ import { queueMessages } from '../../shared/middleware/queue-messages.ts';
 import { createNetworks } from '../../shared/network/networks.ts';
 import { createResolveHost } from '../../shared/network/resolve-host.ts';
 import { createDeliveryStore } from '../../shared/notifications/delivery-store.ts';
+import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createWebhookStore } from '../../shared/notifications/webhook-store.ts';
 import { createPost } from './deliver/post.ts';
 import { announceRecords, deliveries, type NotificationsDependencies } from './handle-event.ts';
@@ -50,6 +51,7 @@ const dependencies: NotificationsDependencies = {
   recipients: from ? createRecipients() : undefined,
   organizations: createOrganizationDirectory(accounts),
   supportDesk: { email: process.env.SUPPORT_EMAIL, replyTo: process.env.SUPPORT_REPLY_TO },
+  outbox: createOutbox(rows),
   putEvent: process.env.TICKET_EVENTS === 'true' ? createPutEvent() : undefined,
   sendEmail: from ? createSendEmail(from) : undefined,
   installation: environmentVariable('INSTALLATION'),

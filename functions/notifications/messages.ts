@@ -9,6 +9,8 @@ const Postponed = z.int().min(0).optional();
 const QueuedWork = z.union([
   z.object({ webhook: z.string(), delivery: z.string(), due_at: z.int(), postponed: Postponed }),
   z.object({ organization: z.string(), mail: z.string(), due_at: z.int(), postponed: Postponed }),
+  // The id of a notification that is put on EventBridge's bus.
+  z.object({ organization: z.string(), bus_event: z.string(), due_at: z.int(), postponed: Postponed }),
 ]);
 /** `due_at` is in ms since the epoch. */
 export type QueuedWork = z.infer<typeof QueuedWork>;

@@ -39,6 +39,12 @@ export const createOutbox = (table: RecordTable) => ({
       () => new Error(`The notification ${notification.id} already exists.`),
     ),
 
+  /** Returns a notification; undefined if it has expired. */
+  find: async (organization: string, id: string): Promise<Notification | undefined> => {
+    const row = await table.get({ account: organization, record: OUTBOX_PREFIX + id });
+    return row && Notification.parse(row);
+  },
+
   /** Sends a delivery again, in the transaction that makes it pending. @param organization the webhook's */
   toReplay: (organization: string, replay: Replay): Write =>
     table.toCreate(

@@ -81,6 +81,7 @@ export const createNotificationsWorld = async (test: TestDatabase) => {
       shares: createOrganizationShares(rows, { now: () => nowMs, random: () => 0.5 }),
       sendEmail: (mail) => sendEmail(mail),
       supportDesk: { email: 'desk@example.com', replyTo: 'support@example.com' },
+      outbox: createOutbox(rows),
       putEvent: undefined,
       installation: 'sluice',
       queue: {
