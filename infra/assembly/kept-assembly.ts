@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlive } from '../bundling/is-alive.ts';
+import { takeLock } from '../bundling/take-lock.ts';
 import { type Settings, synthesize } from './synthesize.ts';
 
 const SOURCES_OF_BUNDLES = [
@@ -22,6 +22,8 @@ const MAX_KEPT = 64;
 // Of so many states of the sources.
 const MAX_BUNDLES = 3;
 const POLL_MS = 50;
+// Many times as long as a synthesis takes.
+const MAX_WAIT_MS = 600_000;
 // Written last, so an assembly that has it is whole.
 const LAST_FILE = 'kept.json';
 
@@ -51,20 +53,6 @@ export const keptFolderOf = (projectRoot: string, { context = {}, keptIn }: Kept
 
 /** True if the folder has a whole assembly. */
 export const isKept = (folder: string): boolean => existsSync(path.join(folder, LAST_FILE));
-
-// False if another process has just written the folder, or is doing so.
-const takeLock = async (lock: string): Promise<boolean> => {
-  try {
-    await writeFile(lock, String(process.pid), { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  const owner = Number(await readFile(lock, 'utf8').catch(() => ''));
-  // A process that was killed left its lock. An empty lock is being written.
-  if (owner > 0 && !isAlive(owner)) await rm(lock, { force: true });
-  return false;
-};
 
 // Removes the folders that were not used for the longest time.
 const removeOld = async (keptIn: string, most: number): Promise<void> => {
@@ -96,7 +84,7 @@ const touch = async (folder: string): Promise<void> => {
  * if there is none yet for the same sources and context. Processes that need it at the same time wait for one
  * synthesis.
  * @param projectRoot the folder of cdk.json
- * @throws Error with the app's error output if it fails
+ * @throws Error with the app's error output if it fails, or if another process doesn't end its synthesis
  */
 export const keptAssembly = async (projectRoot: string, settings: KeptSettings = {}): Promise<string> => {
   const { context = {}, synthesize: make = (draft, of) => synthesize(projectRoot, draft, of) } = settings;
@@ -104,9 +92,13 @@ export const keptAssembly = async (projectRoot: string, settings: KeptSettings =
   const keptIn = path.dirname(folder);
   const lock = `${folder}.lock`;
   await mkdir(keptIn, { recursive: true });
+  const start = performance.now();
   while (!isKept(folder)) {
-    if (!(await takeLock(lock))) {
-      await delay(POLL_MS);
+    const release = takeLock(lock);
+    if (typeof release === 'number') {
+      if (performance.now() - start > MAX_WAIT_MS)
+        throw new Error(`Process ${release} has not synthesized the app for ten minutes. End it, or remove ${lock}.${release}.*`);
+      await delay(POLL_MS * (1 + Math.random()));
       continue;
     }
     const draft = `${folder}.draft`;
@@ -119,7 +111,7 @@ export const keptAssembly = async (projectRoot: string, settings: KeptSettings =
       await removeOld(keptIn, MAX_KEPT);
     } finally {
       await rm(draft, { recursive: true, force: true });
-      await rm(lock, { force: true });
+      release();
     }
   }
   await touch(folder);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { isAlive } from './is-alive.ts';
+import { takeLock } from './take-lock.ts';
 
 /**
  * The variable that names a folder for bundles of the same sources. Without it, as when the app is deployed, each
@@ -16,28 +16,6 @@ const MAX_WAIT_MS = 120_000;
 // CDK bundles without promises.
 const waitMs = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-const readOwner = (lock: string): number => {
-  try {
-    return Number(readFileSync(lock, 'utf8'));
-  } catch {
-    return 0;
-  }
-};
-
-// False if another synthesis is making the bundle, or has just made it.
-const takeLock = (lock: string): boolean => {
-  try {
-    writeFileSync(lock, String(process.pid), { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  const owner = readOwner(lock);
-  // A process that was killed left its lock. An empty lock is being written.
-  if (owner > 0 && !isAlive(owner)) rmSync(lock, { force: true });
-  return false;
-};
-
 /**
  * Makes a bundle in a folder, or copies the one that another synthesis of the same sources made, or is making.
  * @param wanted what the bundle depends on besides its sources
@@ -51,17 +29,21 @@ export const keepBundle = (wanted: object, folder: string, make: () => void): vo
   }
   const kept = path.join(keptIn, createHash('sha256').update(JSON.stringify(wanted)).digest('hex').slice(0, 32));
   const lock = `${kept}.lock`;
-  let isOwner = false;
-  for (let waitedMs = 0; !existsSync(kept) && waitedMs < MAX_WAIT_MS; waitedMs += POLL_MS) {
-    isOwner = takeLock(lock);
-    if (isOwner) break;
-    waitMs(POLL_MS);
+  const start = performance.now();
+  let release: (() => void) | undefined;
+  while (!existsSync(kept) && performance.now() - start < MAX_WAIT_MS) {
+    const taken = takeLock(lock);
+    if (typeof taken === 'function') {
+      release = taken;
+      break;
+    }
+    waitMs(POLL_MS * (1 + Math.random()));
   }
   try {
     if (existsSync(kept)) cpSync(kept, folder, { recursive: true });
     else makeAndKeep(kept, folder, make);
   } finally {
-    if (isOwner) rmSync(lock, { force: true });
+    release?.();
   }
 };
 

@@ -43,7 +43,7 @@ const run = async (parameters: readonly string[], progress: Progress): Promise<v
     // Ctrl-C during startup makes it fail, which is not an error.
     if (!isStopping) throw error;
   } finally {
-    await releaseFolder();
+    releaseFolder();
   }
 };
 

@@ -32,7 +32,7 @@ const openProject = () => {
     /** Leaves the lock of a process that was killed. The highest process id of Linux is 4,194,304. */
     leaveLock: (): void => {
       mkdirSync(inProject('kept'));
-      writeFileSync(`${keptFolderOf(folder.path, { keptIn: inProject('kept') })}.lock`, '4194305');
+      writeFileSync(`${keptFolderOf(folder.path, { keptIn: inProject('kept') })}.lock.4194305.killed`, '');
     },
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };

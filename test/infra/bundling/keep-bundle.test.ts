@@ -1,11 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from '@jest/globals';
 import { KEPT_BUNDLES, keepBundle } from '../../../infra/bundling/keep-bundle.ts';
+import { takeLock } from '../../../infra/bundling/take-lock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const openBundles = () => {
@@ -42,52 +41,49 @@ test('a bundle that is deployed is always made', async () => {
 // The highest process id of Linux is 4,194,304.
 const DEAD = '4194305';
 
-const lockOf = (bundles: ReturnType<typeof openBundles>): string => {
+// The folder of a bundle that is kept.
+const keptOf = (bundles: ReturnType<typeof openBundles>): string => {
   bundles.bundle({ entry: 'a' });
   const [name = ''] = readdirSync(bundles.kept);
-  return path.join(bundles.kept, `${name}.lock`);
+  return path.join(bundles.kept, name);
 };
 
 test('a bundle is made if the synthesis that was making it was killed', async () => {
   await using bundles = openBundles();
   process.env[KEPT_BUNDLES] = bundles.kept;
-  const lock = lockOf(bundles);
-  renameSync(lock.replace('.lock', ''), path.join(bundles.kept, 'earlier'));
-  writeFileSync(lock, DEAD);
+  const kept = keptOf(bundles);
+  rmSync(kept, { recursive: true });
+  writeFileSync(`${kept}.lock.${DEAD}.killed`, '');
   expect(bundles.bundle({ entry: 'a' })).toBe('1');
-  expect(existsSync(lock)).toBe(false);
+  expect(readdirSync(bundles.kept)).toEqual([path.basename(kept)]);
 });
 
-// Bundles in a thread of its own, because a synthesis waits without promises.
+// Bundles in a thread of its own, because a synthesis waits without promises. It says when it waits for the first time.
 const BUNDLER = `
 import { writeFileSync } from 'node:fs';
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { keepBundle } from ${JSON.stringify(import.meta.resolve('../../../infra/bundling/keep-bundle.ts'))};
+const { wait } = Atomics;
+Atomics.wait = (...parameters) => {
+  parentPort.postMessage('waits');
+  return wait(...parameters);
+};
 keepBundle({ entry: 'a' }, workerData, () => writeFileSync(workerData + '/index.mjs', 'made again'));
 `;
 
 test('a bundle that another synthesis is making is waited for', async () => {
   await using bundles = openBundles();
   process.env[KEPT_BUNDLES] = bundles.kept;
-  const lock = lockOf(bundles);
-  const kept = lock.replace('.lock', '');
-  const [hidden, second] = ['hidden', 'second'].map((name) => path.join(bundles.kept, name)) as [string, string];
+  const kept = keptOf(bundles);
+  const hidden = path.join(bundles.kept, 'hidden');
   renameSync(kept, hidden);
-  // A reader of a pipe waits for its writer, so it is known when the lock is read for the second time.
-  execFileSync('mkfifo', [lock, second]);
+  const release = takeLock(`${kept}.lock`) as () => void;
   await using output = temporaryFolder();
   const bundler = new Worker(new URL(`data:text/javascript,${encodeURIComponent(BUNDLER)}`), { workerData: output.path, env: process.env });
   const exit = once(bundler, 'exit');
-  const first = await open(lock, 'w');
-  renameSync(second, lock);
-  await first.writeFile(String(process.pid));
-  await first.close();
-  const again = await Promise.race([open(lock, 'w'), exit]);
+  await Promise.race([once(bundler, 'message'), exit]);
   renameSync(hidden, kept);
-  if (!Array.isArray(again)) {
-    await again.writeFile(String(process.pid));
-    await again.close();
-  }
+  release();
   expect(await exit).toEqual([0]);
   expect(readFileSync(path.join(output.path, 'index.mjs'), 'utf8')).toBe('0');
 });

@@ -16,19 +16,23 @@ describe('a state folder', () => {
     const state = path.join(folder.path, 'a', 'b');
     const release = await takeStateFolder(state);
     await expect(takeStateFolder(state)).rejects.toThrow(`Another run (process ${process.pid}) uses the state folder ${state}.`);
-    await release();
-    await (await takeStateFolder(state))();
+    release();
+    (await takeStateFolder(state))();
   });
 
   test('is no longer locked after its run was killed', async () => {
     const state = path.join(folder.path, 'killed');
-    await (await takeStateFolder(state))();
-    const child = spawn(process.execPath, ['-e', '']);
+    const program = `
+import { takeStateFolder } from ${JSON.stringify(import.meta.resolve('../../../infra/local/state-folder.ts'))};
+await takeStateFolder(process.argv[1]);
+console.log('taken');
+setInterval(() => {}, 1_000);`;
+    const child = spawn(process.execPath, ['--no-warnings', '--input-type=module', '--eval', program, state]);
+    await once(child.stdout, 'data');
+    await expect(takeStateFolder(state)).rejects.toThrow(`Another run (process ${child.pid}) uses the state folder ${state}.`);
+    child.kill('SIGKILL');
     await once(child, 'exit');
-    await writeFile(path.join(state, 'runner.pid'), String(child.pid));
-    await (await takeStateFolder(state))();
-    await writeFile(path.join(state, 'runner.pid'), 'nonsense');
-    await (await takeStateFolder(state))();
+    (await takeStateFolder(state))();
   });
 
   test('causes an error that says what to do if it is a file', async () => {
