@@ -60,10 +60,13 @@ afterAll(async () => {
 });
 
 const startTime = (): number => todayMs / 1_000 - 2 * 86_400;
+// Without it, replies would have a fourth day once it is past midnight.
+const endTime = (): number => todayMs / 1_000 + 86_400;
 
 test('OpenAI’s client reads usage with filters and groups, and replies have OpenAI’s schema', async () => {
   const reply = await client.admin.organization.usage.completions({
     start_time: startTime(),
+    end_time: endTime(),
     bucket_width: '1d',
     group_by: ['model', 'api_key_id'],
     models: ['small', 'with, comma & [brackets]'],
@@ -78,7 +81,7 @@ test('OpenAI’s client reads usage with filters and groups, and replies have Op
 });
 
 test('OpenAI’s client follows next_page to the end', async () => {
-  const query = { start_time: startTime(), limit: 1 };
+  const query = { start_time: startTime(), end_time: endTime(), limit: 1 };
   const starts: number[] = [];
   for (let page: string | null = '', pages = 0; page !== null && pages < 10; pages++) {
     const reply = await client.admin.organization.usage.completions({ ...query, ...(page && { page }) });
@@ -89,7 +92,12 @@ test('OpenAI’s client follows next_page to the end', async () => {
 });
 
 test('OpenAI’s client reads costs by line item, and replies have OpenAI’s schema', async () => {
-  const reply = await client.admin.organization.usage.costs({ start_time: startTime(), group_by: ['line_item', 'project_id'], limit: 180 });
+  const reply = await client.admin.organization.usage.costs({
+    start_time: startTime(),
+    end_time: endTime(),
+    group_by: ['line_item', 'project_id'],
+    limit: 180,
+  });
   expect(faults({ $ref: '#/components/schemas/CostsPage' }, reply)).toEqual([]);
   expect(reply.data).toHaveLength(3);
   expect(reply.data[0]?.results).toMatchObject([
