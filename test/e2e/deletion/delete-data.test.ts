@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -22,6 +23,7 @@ const LEAVING = 'canary-leaving';
 const STAYING = 'canary-staying';
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 const CHANGES_BETWEEN_CRASHES = 7;
+const POLL_MS = 1_000;
 
 let run: TestRun;
 let control: Control;
@@ -37,9 +39,13 @@ beforeAll(async () => {
   s3 = new S3Client({ endpoint: run.s3_endpoint, region: 'us-east-1', credentials: CREDENTIALS, forcePathStyle: true });
   leaving = await createCustomer(run, control, s3, LEAVING, receiver.port);
   staying = await createCustomer(run, control, s3, STAYING, receiver.port);
-  await eventually(async () => (await countedEvents()) === leaving.events + staying.events, 'the totals have all events');
-  for (const customer of [leaving, staying])
-    await eventually(async () => (await searchableEvents(customer)) === customer.events, 'all requests can be searched');
+  // An admin can search 200 times a minute.
+  const areCounted = async (): Promise<boolean> => (await countedEvents()) === leaving.events + staying.events;
+  await eventually(async () => (await areCounted()) || delay(POLL_MS, false), 'the totals have all events');
+  for (const customer of [leaving, staying]) {
+    const areFound = async (): Promise<boolean> => (await searchableEvents(customer)) === customer.events;
+    await eventually(async () => (await areFound()) || delay(POLL_MS, false), 'all requests can be searched');
+  }
 });
 afterAll(async () => {
   s3.destroy();
