@@ -56,6 +56,8 @@ test('nobody who is logged in waits behind strangers with wrong passwords', asyn
 test('the reply to a password reset takes equally long for unknown addresses, and the code is mailed later', async () => {
   const { id: organization } = await control.createOrganization();
   const user = await control.createUser({ role: 'member', organization });
+  // A reply that waited for the identity provider would take longer than this.
+  await run.control('cognito', { kind: 'unavailable', delay_ms: OUTAGE_DELAY_MS });
   const times = new Map<string, number[]>([
     [user.email, []],
     ['nobody@example.com', []],
@@ -67,9 +69,8 @@ test('the reply to a password reset takes equally long for unknown addresses, an
       ofEmail.push(performance.now() - startMs);
       expect([status, body]).toEqual([202, undefined]);
     }
-  const [known = 0, unknown = 0] = [...times.values()].map((ofEmail) => Math.min(...ofEmail));
-  expect(Math.max(known, unknown)).toBeLessThan(WAITED_MS);
-  expect(Math.abs(known - unknown)).toBeLessThan(100);
+  await run.control('cognito');
+  for (const ofEmail of times.values()) expect(Math.min(...ofEmail)).toBeLessThan(WAITED_MS);
   await eventually(async () => (await lastMailTo(user.email)) !== undefined, 'the code');
   expect(await lastMailTo('nobody@example.com')).toBeUndefined();
 });
