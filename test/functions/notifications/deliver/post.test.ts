@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createPost } from '../../../../functions/notifications/deliver/post.ts';
@@ -166,7 +167,12 @@ describe('createPost, for a receiver', () => {
     const post = poster(LOCAL);
     for (const server of [closed, other])
       expect(await post(at(await listening(server, '127.0.0.1')), message)).toEqual({ status: null, error: 'connection_failed' });
-    expect(await post('http://receiver.test:9999/', message)).toEqual({ status: null, error: 'connection_failed' });
+    // Nothing listens at the port of a connection's other end, and no process can begin to.
+    const silent = createTcpServer(() => undefined);
+    const client = connect(await listening(silent, '127.0.0.1'), '127.0.0.1');
+    closing.push(() => client.destroy());
+    await once(client, 'connect');
+    expect(await post(at(client.localPort as number), message)).toEqual({ status: null, error: 'connection_failed' });
   });
 });
 
