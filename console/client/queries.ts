@@ -58,7 +58,8 @@ const nextOf = (reply: unknown): Record<string, string> | undefined => {
 /** Reads the pages of a list. */
 export const useList = <Name extends ReadRoute>(name: Name, options: CallOptions<Name>, { refetchMs, enabled = true }: Refetching = {}) =>
   useInfiniteQuery<ReplyBody<Name>, ApiFailure, ReplyBody<Name>[], unknown[], Record<string, string> | undefined>({
-    queryKey: [name, options],
+    // Not the key of a single reading with the same options: the cache has pages here, and a reply there.
+    queryKey: [name, options, 'pages'],
     queryFn: ({ signal, pageParam }) =>
       request(name, {
         ...options,

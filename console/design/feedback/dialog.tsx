@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import classes from './feedback.module.css';
 
 export interface DialogProps {
@@ -11,7 +11,8 @@ export interface DialogProps {
 export const Dialog = ({ title, onClose, children }: DialogProps) => {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // It is closed while it is still on the page: only then does the browser return the focus to what opened it.
+  useLayoutEffect(() => {
     const { current } = dialog;
     current?.showModal();
     return () => current?.close();

@@ -44,6 +44,22 @@ describe('API keys in the console', () => {
     await close();
   });
 
+  test('returns the focus to what opened a dialog, and lists the projects that its form has read', async () => {
+    const { page, faults, close } = await ui.open(owner, '/api-keys');
+    const focused = (): Promise<string> => page.evaluate<string>('document.activeElement.textContent');
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await page.getByText('Limits and budgets', { exact: true }).click();
+    await page.getByRole('dialog').getByLabel('Project').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await focused()).toBe('Create API key');
+    await goTo(page, '/projects');
+    await page.getByRole('button', { name: 'Create project' }).waitFor();
+    await page.getByText('No project yet').waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('shows limits and what others wrote as text, and is accessible on a phone in the dark', async () => {
     const { id } = await createKey({ name: PLANTED, metadata: { team: PLANTED }, budgets: { month: '100' } });
     const visited = await ui.open(owner, `/api-keys/${id}`, PHONE);
