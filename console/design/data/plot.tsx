@@ -4,6 +4,12 @@ import classes from './data.module.css';
 import { type ChartProps, colourOf } from './series.ts';
 
 const HEIGHT = 220;
+const DAY_S = 86_400;
+// Between two labels: days, since each value is of one.
+const LABEL_DAYS = [1, 2, 4, 7, 14, 28, 56];
+
+// The canvas would have the days of the reader's zone. Those of usage and bills are of UTC.
+const utcDate = (seconds: number): Date => UPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC');
 
 // The canvas knows no variables of the style sheet.
 const resolved = (element: HTMLElement, colour: string): string => {
@@ -51,6 +57,7 @@ export const Plot = ({ times, series, format, acrossTitle, isStacked = false }: 
     const { current: element } = place;
     if (!element) return;
     const values = isStacked ? stacked(series) : series.map((one) => [...one.values]);
+    const isOfDays = acrossTitle === undefined;
     // The highest sum is drawn first, so that those below it stay visible.
     const order = isStacked ? series.map((_, i) => series.length - 1 - i) : series.map((_, i) => i);
     const axis = {
@@ -63,9 +70,13 @@ export const Plot = ({ times, series, format, acrossTitle, isStacked = false }: 
         width: element.clientWidth,
         height: HEIGHT,
         legend: { show: false },
-        scales: { x: { time: acrossTitle === undefined } },
+        scales: { x: { time: isOfDays } },
+        tzDate: utcDate,
         cursor: { drag: { x: false, y: false } },
-        axes: [axis, { ...axis, size: 64, values: (_, splits) => splits.map(format) }],
+        axes: [
+          { ...axis, ...(isOfDays && { incrs: LABEL_DAYS.map((days) => days * DAY_S) }) },
+          { ...axis, size: 64, values: (_, splits) => splits.map(format) },
+        ],
         series: [
           {},
           ...order.map((i) => {

@@ -20,6 +20,16 @@ const open = (path: string, user: SignedIn = owner, options = {}) => ui.open(use
 // The API refuses names with angle brackets.
 const FILE = '&lt;img src=x onerror=planted=1&gt;.log';
 
+// A canvas has no text to look for.
+const RECORD_LABELS = `(() => {
+  window.labels = [];
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+    window.labels.push(text);
+    return fillText.call(this, text, ...rest);
+  };
+})()`;
+
 const createKey = ({ token }: SignedIn) => ui.control.done('POST', '/v1/api-keys', { token, body: { name: 'key' } });
 
 const send = async (secret: string, fields: object = {}): Promise<string> => {
@@ -229,6 +239,18 @@ describe('usage and costs in the console', () => {
     await page.getByRole('button', { name: 'Copy days as CSV' }).click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(`,${ownersKey.id},${cost}\r\n`);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('labels its charts with UTC days, whatever the reader’s zone', async () => {
+    const { page, faults, close } = await open('/', owner, { timezoneId: 'America/Los_Angeles' });
+    await page.evaluate(RECORD_LABELS);
+    await goTo(page, `/api-keys/${ownersKey.id}`);
+    const today = new Date();
+    const label = `${today.getUTCMonth() + 1}/${today.getUTCDate()}`;
+    await eventually(async () => (await page.evaluate<string[]>('window.labels')).includes(label), `the day ${label} is labelled`);
+    expect(await page.evaluate<string[]>('window.labels')).not.toContainEqual(expect.stringMatching(/am|pm/));
     expect(faults).toEqual([]);
     await close();
   });
