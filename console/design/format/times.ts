@@ -10,7 +10,7 @@ const STEPS: readonly (readonly [seconds: number, unit: Intl.RelativeTimeFormatU
 ];
 
 const LOCALE = 'en';
-const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
+const relative = new Intl.RelativeTimeFormat(LOCALE);
 const full = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
 const SHOWN_AS_DATE_S = 14 * DAY_S;
@@ -34,6 +34,7 @@ export const utcSeconds = (text: string): number | undefined => {
 export const formatAge = (seconds: number, nowMs = Date.now()): string => {
   const away = Math.round(seconds - nowMs / 1_000);
   const size = Math.abs(away);
+  if (size === 0) return 'now';
   if (size >= SHOWN_AS_DATE_S) return day.format(seconds * 1_000);
   const [step, unit] = STEPS.find(([least]) => size >= least) ?? [1, 'second'];
   return relative.format(Math.trunc(away / step), unit);

@@ -7,6 +7,10 @@ test.each([
   [-5, '5 seconds ago'],
   [-3_700, '1 hour ago'],
   [7_200, 'in 2 hours'],
+  [0, 'now'],
+  // At noon, 47 hours away is not yesterday or tomorrow.
+  [-47 * 3_600, '1 day ago'],
+  [47 * 3_600, 'in 1 day'],
   [-20 * 86_400, 'Nov 6, 2026'],
 ])('a time that is %s seconds away is written as people say it', (seconds, text) => {
   expect(formatAge(NOW / 1_000 + seconds, NOW)).toBe(text);
