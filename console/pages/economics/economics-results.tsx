@@ -4,7 +4,7 @@ import { type Column, Table } from '../../design/data/table.tsx';
 import { Chip, Count, Gauge, Money } from '../../design/data/values.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Columns, Section, Tile, Tiles } from '../../design/layout/layout.tsx';
-import { type EconomicsRow, economicsCsv, hours, isUnused, tokensOf, totalOf } from './economics-sums.ts';
+import { daysOf, type EconomicsRow, economicsCsv, hours, isUnused, tokensOf, totalOf } from './economics-sums.ts';
 
 interface ResultsProps {
   rows: readonly EconomicsRow[];
@@ -25,6 +25,11 @@ const money = (title: string, amountOf: (row: EconomicsRow) => string | null): C
   isNumeric: true,
   render: (row) => <Known amount={amountOf(row)} />,
 });
+const perMillion = (title: string, amountOf: (row: EconomicsRow) => string | null): Column<EconomicsRow> => ({
+  title,
+  isNumeric: true,
+  render: (row) => <Money amount={amountOf(row)} />,
+});
 const text = (title: string, textOf: (row: EconomicsRow) => string | null): Column<EconomicsRow> => ({
   title,
   isNumeric: true,
@@ -40,20 +45,25 @@ const Name = ({ row }: { row: EconomicsRow }) => (
 
 const columnsOf = ({ isPlatform, hasListPrice }: ResultsProps): Column<EconomicsRow>[] => [
   { title: 'Deployment', render: (row) => <Name row={row} /> },
-  { title: 'Days', isWhole: true, render: ({ from, to }) => `${from} – ${to}` },
+  { title: 'Days', isWhole: true, render: daysOf },
   { title: 'Requests', isNumeric: true, render: ({ requests }) => <Count value={requests} /> },
   { title: 'Tokens', isNumeric: true, render: (row) => <Count value={String(tokensOf(row))} /> },
   money('Cost', ({ cost }) => cost),
   ...(isPlatform ? [money('Revenue', ({ revenue }) => revenue?.total ?? null), money('Margin', ({ margin }) => margin)] : []),
-  text('Per million tokens', ({ cost_per_million }) => cost_per_million.tokens),
-  text('Prompt', ({ cost_per_million }) => cost_per_million.prompt),
-  text('Completion', ({ cost_per_million }) => cost_per_million.completion),
+  perMillion('Per million tokens', ({ cost_per_million }) => cost_per_million.tokens),
+  perMillion('Per million prompt tokens', ({ cost_per_million }) => cost_per_million.prompt),
+  perMillion('Per million completion tokens', ({ cost_per_million }) => cost_per_million.completion),
   text('Tokens per second', ({ tokens_per_second }) => tokens_per_second),
-  ...(isPlatform ? [text('Break-even', ({ break_even_tokens_per_second }) => break_even_tokens_per_second.at_sold_price)] : []),
+  ...(isPlatform
+    ? [text('Break-even (tokens per second)', ({ break_even_tokens_per_second }) => break_even_tokens_per_second.at_sold_price)]
+    : []),
   ...(hasListPrice
     ? [
         money('At list price', ({ list_cost }) => list_cost),
-        text('Break-even at list price', ({ break_even_tokens_per_second }) => break_even_tokens_per_second.at_list_price),
+        text(
+          'Break-even at list price (tokens per second)',
+          ({ break_even_tokens_per_second }) => break_even_tokens_per_second.at_list_price,
+        ),
       ]
     : []),
 ];

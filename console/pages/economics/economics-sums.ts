@@ -1,14 +1,19 @@
 import type { ReplyBody } from '../../client/routes.ts';
 import { formatCount, sumOf } from '../../design/format/amounts.ts';
 import { csvOf } from '../../design/format/csv.ts';
+import { dayOf } from '../../design/format/times.ts';
 
 export type EconomicsRow = ReplyBody<'GET /v1/economics'>['data'][number];
 
 const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
 const HOUR_DECIMALS = 1;
 
 /** Seconds as hours with one decimal. */
 export const hours = (seconds: string): string => formatCount((Number(seconds) / HOUR_S).toFixed(HOUR_DECIMALS));
+
+/** The first and the last day of a row; the API's `to` is the day after the last. */
+export const daysOf = ({ from, to }: Pick<EconomicsRow, 'from' | 'to'>): string => `${from} – ${dayOf(Date.parse(to) / 1_000 - DAY_S)}`;
 
 export const tokensOf = ({ prompt_tokens, completion_tokens }: EconomicsRow): bigint =>
   BigInt(String(prompt_tokens)) + BigInt(String(completion_tokens));

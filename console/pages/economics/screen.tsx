@@ -34,13 +34,13 @@ export const Screen = () => {
         <OrganizationField value={values.organization} onChange={(organization) => change({ organization })} />
         <RangeFields names={ECONOMICS_RANGES} name={range} from={values.from} to={values.to} onChange={change} isByDay />
         <FilterField
-          label="List price per 1M prompt tokens"
+          label="List price per 1M prompt tokens ($)"
           value={values.prompt}
           onChange={(prompt) => change({ prompt })}
           placeholder="0.22"
         />
         <FilterField
-          label="List price per 1M completion tokens"
+          label="List price per 1M completion tokens ($)"
           value={values.completion}
           onChange={(completion) => change({ completion })}
           placeholder="0.22"

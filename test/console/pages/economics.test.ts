@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { economicsQuery } from '../../../console/pages/economics/economics-query.ts';
-import { type EconomicsRow, economicsCsv, hours, isUnused, tokensOf, totalOf } from '../../../console/pages/economics/economics-sums.ts';
+import {
+  daysOf,
+  type EconomicsRow,
+  economicsCsv,
+  hours,
+  isUnused,
+  tokensOf,
+  totalOf,
+} from '../../../console/pages/economics/economics-sums.ts';
 
 const NOW_S = Date.UTC(2026, 10, 26, 21) / 1_000;
 const NONE = { range: '', from: '', to: '', organization: '', prompt: '', completion: '' };
@@ -68,4 +76,8 @@ describe('the sums of economics', () => {
     expect(lines).toHaveLength(3);
     expect(lines[1]).toBe('2026-11-01,2026-12-01,org_1,dep_1,chat,1,9007199254740995,1,2,3,4,0.1,0.3,0.2,');
   });
+});
+
+test('the days of a row end with its last one', () => {
+  expect(daysOf({ from: '2026-10-01', to: '2026-11-01' })).toBe('2026-10-01 – 2026-10-31');
 });
