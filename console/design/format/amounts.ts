@@ -30,6 +30,9 @@ export const isDollars = (text: string): boolean => /^\d{1,9}(\.\d{1,9})?$/.test
 /** A whole number with separators. @param count a number, or the digits of one that a `number` can't hold */
 export const formatCount = (count: number | string): string => String(count).replace(DIGIT_GROUP, ',');
 
+/** A count with its noun, such as `1 deployment`. */
+export const counted = (count: number, one: string, many: string): string => `${formatCount(count)} ${count === 1 ? one : many}`;
+
 const SCALE = 12;
 
 /** An amount in units of 10^-12, for exact sums and comparisons. */

@@ -6,7 +6,7 @@ import { Code, CopyText } from '../../design/controls/copy.tsx';
 import { Chip, Duration, Money, Time } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { formatCount } from '../../design/format/amounts.ts';
+import { counted } from '../../design/format/amounts.ts';
 import { Facts, Page, Section } from '../../design/layout/layout.tsx';
 import type { FederationRule } from '../federation-rules/rule-draft.ts';
 import { Exchanges } from './exchanges.tsx';
@@ -19,7 +19,7 @@ const keyFactsOf = ({ scope, models, limits, budgets, lifetime_seconds }: NonNul
     ['Key lifetime', <Duration key="lifetime" milliseconds={lifetime_seconds * 1_000} />],
     [
       'Limits per key',
-      `${formatCount(limits.requests_per_minute)} requests and ${formatCount(limits.tokens_per_minute)} tokens per minute, ${limits.concurrency} concurrent requests`,
+      `${counted(limits.requests_per_minute, 'request', 'requests')} and ${counted(limits.tokens_per_minute, 'token', 'tokens')} per minute, ${counted(limits.concurrency, 'concurrent request', 'concurrent requests')}`,
     ],
     ['Budget per key', budgets.total === null ? 'no limit' : <Money key="budget" amount={budgets.total} />],
   ] as const;

@@ -1,4 +1,5 @@
 import type { ReplyBody } from '../../client/routes.ts';
+import { counted } from '../../design/format/amounts.ts';
 import { formatAge } from '../../design/format/times.ts';
 
 export type Summary = ReplyBody<'GET /v1/summary'>;
@@ -9,8 +10,6 @@ interface Attention {
   to: string;
   tone: 'warn' | 'bad';
 }
-
-const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 
 /** The tickets that wait for the reader: only support has a count of those that nobody works on. */
 export const ticketsWaitingOn = ({ unassigned }: NonNullable<Summary['tickets']>): string =>

@@ -1,6 +1,6 @@
 import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Count, Gauge, Money } from '../../design/data/values.tsx';
-import { formatDollars, nearestCent } from '../../design/format/amounts.ts';
+import { counted, formatDollars, nearestCent } from '../../design/format/amounts.ts';
 import { Tile, Tiles } from '../../design/layout/layout.tsx';
 import { type Summary, ticketsWaitingOn } from './attention.ts';
 
@@ -76,7 +76,11 @@ const UseTiles = ({ requests, api_keys, deployments }: Pick<Summary, 'requests' 
         value={<Money amount={deployments.cost_per_hour_now} />}
         note={
           <ScreenLink to="/deployments">
-            <Count value={Object.values(deployments.states).reduce((sum, count) => sum + count, 0)} /> deployments
+            {counted(
+              Object.values(deployments.states).reduce((sum, count) => sum + count, 0),
+              'deployment',
+              'deployments',
+            )}
           </ScreenLink>
         }
       />

@@ -1,6 +1,7 @@
 import { CopyText } from '../../design/controls/copy.tsx';
 import { IdLink } from '../../design/controls/id-link.tsx';
 import { Time } from '../../design/data/values.tsx';
+import { counted } from '../../design/format/amounts.ts';
 import { Columns, Facts, Section } from '../../design/layout/layout.tsx';
 import type { Invoice } from './invoice.ts';
 
@@ -48,7 +49,7 @@ export const Parties = ({ invoice }: { invoice: Invoice }) => {
       <Section title="Terms and origin" isCard>
         <Facts
           facts={[
-            ['Due', due_at === null ? `${payment_terms_days} days after issue` : <Time key="due" seconds={due_at} />],
+            ['Due', due_at === null ? `${counted(payment_terms_days, 'day', 'days')} after issue` : <Time key="due" seconds={due_at} />],
             ['Payment', payment_instructions ?? undefined],
             ['Note', note ?? undefined],
             ['Id', <CopyText key="id" text={id} />],

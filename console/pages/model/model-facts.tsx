@@ -1,7 +1,7 @@
 import type { ReplyBody } from '../../client/routes.ts';
 import { ScreenLink } from '../../design/controls/screen-link.tsx';
-import { Chip, Count, Money, Time } from '../../design/data/values.tsx';
-import { perMillion } from '../../design/format/amounts.ts';
+import { Chip, Money, Time } from '../../design/data/values.tsx';
+import { formatCount, perMillion } from '../../design/format/amounts.ts';
 import { formatUtc } from '../../design/format/times.ts';
 import { Facts, Section } from '../../design/layout/layout.tsx';
 
@@ -52,15 +52,17 @@ export const ModelPrice = ({ model, model: { pricing }, next }: { model: Model; 
   </Section>
 );
 
+const tokens = (count: number | null): string => (count === null ? '–' : `${formatCount(count)} tokens`);
+
 /** What a model can do, and its limits. */
 export const ModelLimits = ({ model }: { model: Model }) => (
   <Section title="Limits and features" isCard>
     <Facts
       facts={[
         ...taskFacts(model),
-        ['Context', <Count key="context" value={model.context_length} />],
-        ['Max output', ofText(model, <Count key="output" value={model.max_output_tokens} />)],
-        ['Default max_tokens', ofText(model, <Count key="default" value={model.default_output_tokens} />)],
+        ['Context', tokens(model.context_length)],
+        ['Max output', ofText(model, tokens(model.max_output_tokens))],
+        ['Default max_tokens', ofText(model, tokens(model.default_output_tokens))],
         ['Features', ofText(model, featuresOf(model))],
         ['Fallbacks', model.fallbacks.length > 0 ? model.fallbacks.join(', ') : undefined],
         ['Prompt tokens counted', model.tokenizer ? 'before the request is admitted' : 'by the model’s runtime only'],

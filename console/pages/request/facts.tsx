@@ -2,13 +2,14 @@ import type { ReplyBody } from '../../client/routes.ts';
 import { CopyText } from '../../design/controls/copy.tsx';
 import { IdLink } from '../../design/controls/id-link.tsx';
 import { Count, Duration, Time } from '../../design/data/values.tsx';
+import { counted } from '../../design/format/amounts.ts';
 import { formatUtc } from '../../design/format/times.ts';
 import { Facts, Section } from '../../design/layout/layout.tsx';
 
 type Detail = ReplyBody<'GET /v1/observability/requests/{id}'>;
 
 const targetText = ({ endpoint, component, tries }: NonNullable<Detail['target']>): string =>
-  [endpoint, component, tries > 1 ? `after ${tries - 1} other targets` : null].filter(Boolean).join(', ');
+  [endpoint, component, tries > 1 ? `after ${counted(tries - 1, 'other target', 'other targets')}` : null].filter(Boolean).join(', ');
 
 const modelText = (model: string, fallback: number | null): string => (fallback === null ? model : `${model}, as fallback ${fallback}`);
 
@@ -17,8 +18,8 @@ const attemptText = ({ model, code, ms }: Detail['attempts'][number]): string =>
 const limitsText = ({ in_flight, concurrency, requests_left, tokens_left }: NonNullable<Detail['limiter']>): string =>
   [
     `${in_flight}${concurrency === undefined ? '' : ` of ${concurrency}`} in flight`,
-    requests_left !== undefined && `${requests_left} requests left this minute`,
-    tokens_left !== undefined && `${tokens_left} tokens left this minute`,
+    requests_left !== undefined && `${counted(requests_left, 'request', 'requests')} left this minute`,
+    tokens_left !== undefined && `${counted(tokens_left, 'token', 'tokens')} left this minute`,
   ]
     .filter(Boolean)
     .join(', ');

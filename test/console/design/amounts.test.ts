@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  counted,
   formatAmount,
   formatCount,
   fromUnits,
@@ -23,6 +24,14 @@ describe('perMillion', () => {
   ])('makes %s a token %s a million', (perToken, price) => {
     expect(perMillion(perToken)).toBe(price);
   });
+});
+
+test.each([
+  [0, '0 tokens'],
+  [1, '1 token'],
+  [199_820, '199,820 tokens'],
+])('a count of %s has its noun in the right number', (count, text) => {
+  expect(counted(count, 'token', 'tokens')).toBe(text);
 });
 
 describe('an amount', () => {
