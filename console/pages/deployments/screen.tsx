@@ -47,7 +47,7 @@ const columnsFor = (me: Me): readonly Column<Deployment>[] => [
   },
   COPIES,
   { title: 'Current cost per hour', isNumeric: true, render: ({ price_per_hour }) => <Money amount={price_per_hour} /> },
-  { title: 'Instance type', render: ({ instance_types }) => instance_types.join(', ') },
+  { title: 'Instance type', isWhole: true, render: ({ instance_types }) => instance_types.map((type) => <div key={type}>{type}</div>) },
   { title: 'Model', render: ({ model }) => <code title={model}>{shortModel(model)}</code> },
   ...(isOfPlatform(me) ? [] : [LAST_USED]),
   { title: 'Created by', render: ({ created_by }) => (created_by === me.id ? 'you' : <IdLink id={created_by} />) },

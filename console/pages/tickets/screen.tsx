@@ -32,7 +32,7 @@ const assigneeName = (me: Me, names: ReadonlyMap<string, string>, id: string | n
 const columnsFor = (me: Me, names: ReadonlyMap<string, string>): readonly Column<TicketEntry>[] => {
   const isSupport = can(me, 'tickets:answer');
   const ofSupport: readonly Column<TicketEntry>[] = [
-    { title: 'Assigned to', render: ({ assignee }) => assigneeName(me, names, assignee) },
+    { title: 'Assigned to', isWhole: true, render: ({ assignee }) => assigneeName(me, names, assignee) },
     { title: 'Organization', render: ({ organization }) => <IdLink id={organization} /> },
   ];
   return [

@@ -51,7 +51,7 @@ const columnsFor = (replay: ((delivery: string) => Promise<unknown>) | undefined
     title: 'State',
     render: ({ state }) => <Chip state={state === 'dead' ? 'failed' : state} tone={state === 'dead' ? 'bad' : undefined} />,
   },
-  { title: 'Attempts', render: (delivery) => <Attempts delivery={delivery} /> },
+  { title: 'Attempts', isLong: true, render: (delivery) => <Attempts delivery={delivery} /> },
   { title: 'Next attempt', isWhole: true, render: ({ next_attempt_at }) => <Time seconds={next_attempt_at} never="–" /> },
   { title: 'Created', isWhole: true, render: ({ created_at }) => <Time seconds={created_at} /> },
   ...(replay ? [{ title: 'Actions', render: ({ id }: Delivery) => <ActionButton label="Replay" onAct={() => replay(id)} /> }] : []),

@@ -25,6 +25,13 @@ const openTicket = async (fields: object = {}, { token } = member): Promise<stri
   return (await ui.control.done('POST', '/v1/tickets', { token, body })).id;
 };
 
+// Lines of the text in the first cell that says so.
+const LINES_OF_UNASSIGNED = `(() => {
+  const range = document.createRange();
+  range.selectNodeContents([...document.querySelectorAll('td')].find(({ textContent }) => textContent === 'unassigned'));
+  return range.getClientRects().length;
+})()`;
+
 const write = (id: string, { token }: SignedIn, body: object) => ui.control.done('POST', `/v1/tickets/${id}/messages`, { token, body });
 
 describe('tickets in the console', () => {
@@ -86,6 +93,8 @@ describe('tickets in the console', () => {
     await subjects.first().waitFor();
     expect(await subjects.allTextContents()).toEqual(['Nothing works', 'A question']);
     await page.getByText('due soon').waitFor();
+    await page.setViewportSize(PHONE.viewport);
+    expect(await page.evaluate<number>(LINES_OF_UNASSIGNED)).toBe(1);
     await page.getByLabel('Category').selectOption('API');
     await page.getByRole('link', { name: 'Nothing works' }).waitFor({ state: 'detached' });
     expect(new URL(page.url()).search).toBe(`?organization=${other}&category=api`);
