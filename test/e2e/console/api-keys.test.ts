@@ -10,6 +10,9 @@ let organization: string;
 const createKey = (fields: object, { token } = owner) =>
   ui.control.done('POST', '/v1/api-keys', { token, body: { name: 'production', ...fields } });
 
+const BACKGROUNDS_OF_LANGUAGES =
+  "[...document.querySelectorAll('dialog button[aria-pressed]')].map((button) => getComputedStyle(button).backgroundColor)";
+
 beforeAll(async () => {
   ui = await openConsole();
   ({ id: organization } = await ui.control.createOrganization());
@@ -30,6 +33,8 @@ describe('API keys in the console', () => {
     const [, url = ''] = /curl '([^']+)'/.exec(code) ?? [];
     const [, body = ''] = /-d '([^']+)'/.exec(code) ?? [];
     expect(code).not.toContain(secret);
+    const [chosen, other] = await page.evaluate<string[]>(BACKGROUNDS_OF_LANGUAGES);
+    expect(chosen).not.toBe(other);
     const reply = await fetch(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
