@@ -24,6 +24,8 @@ const targetsFor = (me: Me, text: string): readonly Target[] => {
   return [...(address ? [{ path: address, title: text.trim(), note: 'Open by id' }] : []), ...screens].slice(0, MAX_SHOWN);
 };
 
+const reveal = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
+
 const Search = ({ me, onClose }: { me: Me; onClose: () => void }) => {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
@@ -74,6 +76,7 @@ const Search = ({ me, onClose }: { me: Me; onClose: () => void }) => {
             role="option"
             tabIndex={-1}
             aria-selected={i === at}
+            ref={i === at ? reveal : undefined}
             className={classes.result}
             onClick={() => open(target)}
           >
@@ -81,21 +84,27 @@ const Search = ({ me, onClose }: { me: Me; onClose: () => void }) => {
           </div>
         ))}
       </div>
+      <div role="status">{targets.length === 0 && <p>No screen has this name, and no id looks like this.</p>}</div>
     </Dialog>
   );
 };
 
+interface PaletteProps {
+  me: Me;
+  isOpen: boolean;
+  onOpen: (isOpen: boolean) => void;
+}
+
 /** ⌘K or Ctrl-K: goes to a screen, or to the thing with an id. */
-export const Palette = ({ me }: { me: Me }) => {
-  const [isOpen, setOpen] = useState(false);
+export const Palette = ({ me, isOpen, onOpen }: PaletteProps) => {
   useEffect(() => {
     const onKey = (event: globalThis.KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
-      setOpen((was) => !was);
+      onOpen(!isOpen);
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, []);
-  return isOpen ? <Search me={me} onClose={() => setOpen(false)} /> : null;
+  }, [isOpen, onOpen]);
+  return isOpen ? <Search me={me} onClose={() => onOpen(false)} /> : null;
 };

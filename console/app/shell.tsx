@@ -29,11 +29,18 @@ const NavigationLink = ({ path, title }: { path: string; title: string }) => {
 const roleOf = (me: Me): string =>
   `${me.role.replaceAll('_', ' ')}${isOfPlatform(me) ? '' : ` of ${me.organization_name ?? 'your organization'}`}`;
 
-const Side = ({ me, isOpen }: { me: Me; isOpen: boolean }) => (
+const SHORTCUT = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
+
+const Side = ({ me, isOpen, onSearch }: { me: Me; isOpen: boolean; onSearch: () => void }) => (
   <aside className={classes.side} data-open={isOpen} aria-label="Navigation">
     <Link to="/" className={classes.brand}>
       Sluice
     </Link>
+    <div className={classes.search}>
+      <Button onClick={onSearch}>
+        Go to <kbd>{SHORTCUT}</kbd>
+      </Button>
+    </div>
     <nav aria-label="Screens">
       <NavigationLink path="/" title="Home" />
       {GROUPS.map((group) => {
@@ -49,7 +56,6 @@ const Side = ({ me, isOpen }: { me: Me; isOpen: boolean }) => (
         );
       })}
     </nav>
-    <div className={classes.spread} />
     <div className={classes.who}>
       <span>{me.email}</span>
       <span>{roleOf(me)}</span>
@@ -73,7 +79,7 @@ const Forbidden = ({ title, me }: { title: string; me: Me }) => (
   <Page title={title}>
     <Empty title="Your role doesn't have access to this page">
       <p>
-        You are signed in as {roleOf(me)}. Ask {isOfPlatform(me) ? 'an admin' : 'an owner of your organization'} to change your role.
+        As {roleOf(me)}, you can't open it. Ask {isOfPlatform(me) ? 'an admin' : 'an owner of your organization'} to change your role.
       </p>
     </Empty>
   </Page>
@@ -104,6 +110,7 @@ export const Shell = () => {
   const me = useMe();
   const [location] = useLocation();
   const [isOpen, setOpen] = useState(false);
+  const [isSearching, setSearching] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the navigation of a narrow page closes when another screen opens
   useEffect(() => setOpen(false), [location]);
   if (!me.data)
@@ -122,12 +129,17 @@ export const Shell = () => {
         <Link to="/" className={classes.brand}>
           Sluice
         </Link>
-        <Button look="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          Menu
-        </Button>
+        <div>
+          <Button look="plain" onClick={() => setSearching(true)}>
+            Go to
+          </Button>
+          <Button look="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            Menu
+          </Button>
+        </div>
       </header>
       <div className={classes.shell}>
-        <Side me={me.data} isOpen={isOpen} />
+        <Side me={me.data} isOpen={isOpen} onSearch={() => setSearching(true)} />
         <main id="main" className={classes.main} tabIndex={-1}>
           <Boundary key={location}>
             <OpenScreens value={isOpenTo(me.data)}>
@@ -136,7 +148,7 @@ export const Shell = () => {
           </Boundary>
         </main>
       </div>
-      <Palette me={me.data} />
+      <Palette me={me.data} isOpen={isSearching} onOpen={setSearching} />
     </>
   );
 };

@@ -58,7 +58,7 @@ export const Screen = () => {
   return (
     <Page
       title="Home"
-      description={`${organization}. Your role: ${me.role.replaceAll('_', ' ')}.`}
+      description={`${organization} · Your role: ${me.role.replaceAll('_', ' ')}`}
       actions={
         can(me, 'keys:write') &&
         !isOfPlatform(me) && (

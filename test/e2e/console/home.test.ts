@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { hasRunPlanted, openConsole, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 
 let ui: TestConsole;
 let organization: string;
@@ -38,6 +38,31 @@ describe('the home screen of the console', () => {
     await page.getByRole('link', { name: '1 API key expires within 7 days' }).click();
     await page.getByRole('link', { name: 'short' }).waitFor();
     expect(await hasRunPlanted(visited)).toBe(false);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('finds a screen without a keyboard, and wraps long names on a phone', async () => {
+    const { id } = await ui.control.createOrganization(`${'W'.repeat(60)} Inc.`);
+    const user = await ui.control.createUser({ role: 'owner', organization: id });
+    const { page, faults, close } = await ui.open(user, '/', PHONE);
+    await page.getByText('Inc. · Your role: owner').waitFor();
+    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await page.getByRole('button', { name: 'Go to' }).click();
+    await page.keyboard.type('no such screen');
+    await page.getByText('No screen has this name').waitFor();
+    await page.getByRole('combobox').fill('audit');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Audit log' }).waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('keeps “Sign out” in sight below a long navigation', async () => {
+    const height = 720;
+    const { page, faults, close } = await open('owner', { viewport: { width: 1280, height } });
+    const box = await page.getByRole('button', { name: 'Sign out' }).boundingBox();
+    expect((box?.y ?? height) + (box?.height ?? 0)).toBeLessThanOrEqual(height);
     expect(faults).toEqual([]);
     await close();
   });
