@@ -6,7 +6,7 @@ import type { ErrorReply } from '../../../infra/tools/reference/error-reply.ts';
 import { inferenceErrorReplies } from '../../../infra/tools/reference/inference-errors.ts';
 import { onDemandErrorReplies } from '../../../infra/tools/reference/on-demand-errors.ts';
 import { allErrors, PAGE, renderPage, sectionOf } from './page.ts';
-import { saysWhatToDo } from './wording.ts';
+import { partsOf, saysWhatToDo } from './wording.ts';
 
 const MAX_CHARACTERS = 240;
 const ODD = /\bof then\b|\bhas come\b|\bname this one in it\b|\ban [b-df-gj-np-tv-z]|\ba [aei]|\bin the console\b| {2}/;
@@ -73,8 +73,26 @@ describe('docs/errors.md', () => {
     expect(elsewhere.map(({ code, file }) => `${code}: ${file}`)).toEqual([]);
   });
 
+  test('lists under "Every host" no error that only the reference of the control plane has', () => {
+    const codesOf = (...replies: object[]): (string | null)[] =>
+      replies
+        .flatMap((byStatus) => Object.values(byStatus as Record<string, ErrorReply>))
+        .flatMap((reply) => Object.values(reply.errors).map(({ code }) => code));
+    const ofInference = codesOf(inferenceErrorReplies, onDemandErrorReplies);
+    const ofControlPlane = codesOf(controlErrorReplies).filter((code) => !ofInference.includes(code));
+    const onEveryHost = errors.filter((error) => sectionOf(error) === 'Every host').map(({ code }) => code);
+    expect(onEveryHost.filter((code) => code !== null && ofControlPlane.includes(code))).toEqual([]);
+  });
+
+  test('says what is wrong if a message only says what is right', () => {
+    const { cause, remedy } = partsOf("The header 'Idempotency-Key' must be 1 to 255 visible ASCII characters without spaces.");
+    expect(cause).toBe("The header 'Idempotency-Key' has an invalid value.");
+    expect(remedy).toMatch(/must be 1 to 255/);
+    expect(() => partsOf('Only owls can do this.')).toThrow(/Add to CAUSES/);
+  });
+
   test('shows no number that depends on the request, and no sum as two placeholders', () => {
-    expect(readFileSync(PAGE, 'utf8')).not.toMatch(/\}\{|up to 1 tokens|about 0\b|rank 1\b/);
+    expect(readFileSync(PAGE, 'utf8')).not.toMatch(/\}\{|\{bound\}|\{remedy\}|up to 1 tokens|about 0\b|rank 1\b/);
   });
 
   test('has every code with its status, cause and remedy', () => {

@@ -8,12 +8,14 @@ export const PAGE = path.join(root, 'docs/errors.md');
 
 const INTRODUCTION = `# Errors
 
-Every error code of every host: its status, what is wrong and what to do. An error's body has \`code\`, \`message\` (which says both, with the values of
-the request) and \`request_id\`; [api.md](api.md#errors) describes it. Act on the status and the code, because texts change. A value that depends on the
-request is in braces. An error of several families is listed once. Errors with the code \`null\` are about one field, parameter or header, which \`param\` names.
+This page lists every error code of every host with its status, what is wrong and what to do. An error's body has \`code\`, \`message\` (which says both, with the values of
+the request) and \`request_id\`; [api.md](api.md#errors) describes it. Act on the status and the code, because messages can change. A value that depends on the
+request is in braces. An error that belongs to several sections is listed once. Errors with the code \`null\` are about one field, parameter or header, which \`param\` names.
 
 This page is generated from the sources: \`WRITE_ERRORS=1 npx jest test/contract/errors\` writes it.
 `;
+
+const CONTROL_PLANE = 'Control plane: every resource';
 
 // The first folder that matches an error's file counts.
 const SECTIONS: readonly (readonly [string, readonly string[]])[] = [
@@ -81,10 +83,14 @@ const SECTIONS: readonly (readonly [string, readonly string[]])[] = [
   ['Control plane: billing', ['functions/control/billing', 'functions/billing', 'shared/billing']],
   ['Control plane: webhooks', ['functions/control/webhooks', 'shared/notifications']],
   ['Control plane: tickets', ['functions/control/tickets', 'shared/tickets']],
+  [CONTROL_PLANE, []],
   ['Every host', ['shared', 'functions', 'infra']],
 ];
 
-const OTHER_SECTIONS: Readonly<Record<string, string>> = { model_exists: 'Control plane: models and prices' };
+const OTHER_SECTIONS: Readonly<Record<string, string>> = {
+  model_exists: 'Control plane: models and prices',
+  version_conflict: CONTROL_PLANE,
+};
 
 /** The heading under which the page lists an error. */
 export const sectionOf = ({ code, file }: ErrorText): string =>
@@ -124,12 +130,20 @@ const LABELS_OF_CODES: Readonly<Record<string, Readonly<Record<string, string>>>
   wrong_model_task: { value: 'path' },
   too_many_tokens: { value: 'tokens' },
 };
+// Parts of the messages of one code that differ from request to request, as one phrase.
+const PHRASES: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  context_length_exceeded: [
+    ['{bound}', 'The prompt can have at most {tokens} tokens'],
+    ['Shorten them or {remedy}.', 'Shorten them or raise prompt_truncate_len. With truncation: "auto", lower {maxTokens} instead.'],
+  ],
+};
 // Two unknowns without a character between them are a sum.
 const SUM = /\{\w+\}\{\w+\}/g;
 
 const labelled = (code: string, message: string): string => {
   const labels = { ...LABELS, ...LABELS_OF_CODES[code] };
-  return message
+  return (PHRASES[code] ?? [])
+    .reduce((text, [part, phrase]) => text.replace(part, phrase), message)
     .replaceAll(SUM, '{number}')
     .replaceAll(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(labels, name) ? `{${labels[name]}}` : whole));
 };
