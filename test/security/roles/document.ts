@@ -7,15 +7,15 @@ export const DOCUMENT = path.join(import.meta.dirname, '../../../docs/roles.md')
 const INTRODUCTION = `# Roles (generated)
 
 Each operation of the control plane requires one permission, and a role is a set of permissions
-([decision 0092](decisions/0092-roles-are-sets-of-permissions.md)). \`GET /v1/me\` lists your permissions; ask it, rather than the name of your role, before you offer
-someone an action: a later release can add roles and permissions. A test compares this page with \`shared/hosts/permissions.ts\` and with all operations, and
-\`test/security/control-matrix.test.ts\` sends every operation as a role with its permission and as one without it, and as every role in \`npm run test:full\`.
+([decision 0092](decisions/0092-roles-are-sets-of-permissions.md)). \`GET /v1/me\` lists a user's permissions. A program that offers
+actions must check these permissions, not the name of the role, because a later release can add roles and permissions. A test compares this page with \`shared/hosts/permissions.ts\` and with all operations, and
+\`test/security/control-matrix.test.ts\` calls every operation with a role that has its permission and with one that lacks it, and with every role in \`npm run test:full\`.
 To write the page again, run \`WRITE_ROLES=1 npx jest test/security/roles\`.
 `;
 
 const SUMMARIES: Readonly<Record<Role, string>> = {
   member: 'Creates API keys within the limits that owners set, and calls models.',
-  viewer: 'Sees the organization, its money included, and changes nothing. Cannot read logged content.',
+  viewer: 'Sees the organization, including usage, credit and invoices, and changes nothing. Cannot read logged content.',
   billing: 'Sees usage, credit and invoices, and keeps the billing profile. Has no API keys.',
   owner: 'Manages the organization: users, keys, limits, deployments, webhooks and billing. The only role that can read logged content.',
   support: 'Answers tickets of all organizations.',
@@ -24,8 +24,8 @@ const SUMMARIES: Readonly<Record<Role, string>> = {
 };
 
 const REACHES: Readonly<Record<Reach, string>> = {
-  own: 'API keys, usage, requests and tickets of their own; what the organization shares',
-  organization: 'everything of the organization that the permissions open',
+  own: 'their own API keys, usage, requests and tickets; what the organization shares',
+  organization: 'everything in the organization that the permissions allow',
   platform: 'every organization',
 };
 
@@ -34,11 +34,11 @@ const RULES = `## Rules beyond permissions
 - Resources of other organizations return 404, whatever your role.
 - Nobody can change their own role, status or number of API keys, or delete themselves.
 - \`member\`, \`viewer\`, \`billing\` and \`owner\` belong to an organization; the other roles belong to none. A user changes between these two groups only by a new invitation
-  with another address.
+  with a different email address.
 - Owners invite into their own organization, and never with a role of the platform.
 - \`admin\` and \`platform_billing\` need a second factor ([decision 0077](decisions/0077-admins-need-a-second-factor.md)).
 - A ticket shows a request, a deployment or an invoice only to those whose role can see it.
-- Only those with \`billing:issue\` see drafts of invoices.
+- Only users with \`billing:issue\` see drafts of invoices.
 - A user whose role this release doesn't know, after a rollback, has no permissions. Lists still show them.
 - API keys outlive a change of their creator's role. Revoke those that a new \`viewer\` or \`billing\` user must not keep.
 `;
@@ -72,7 +72,7 @@ const operationsRequiring = (permission: Permission): string =>
 
 // They allow more in operations that require another permission.
 const IN_RULES: Partial<Record<Permission, string>> = {
-  'keys:limit': 'limits, budgets, projects and other restrictions of API keys; no number of keys of one’s own',
+  'keys:limit': 'limits, budgets, projects and other restrictions of API keys; no limit on the number of one’s own keys',
 };
 
 const operationRows = PERMISSIONS.map((permission) => [
