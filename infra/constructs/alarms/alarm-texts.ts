@@ -12,7 +12,7 @@ export interface AlarmText {
 const page = (fact: string, impact: string): AlarmText => ({ severity: 'page', fact, impact });
 const ticket = (fact: string, impact: string): AlarmText => ({ severity: 'ticket', fact, impact });
 
-const BURNING = 'use up the allowance of the month more than six times too fast';
+const BURNING = 'use up the error budget of the month more than six times too fast';
 
 /**
  * Every alarm that notifies, by its name in CloudWatch after the stack's, which is also the heading of its entry in
@@ -47,7 +47,7 @@ export const alarmTexts = {
   ),
   LoginsRefused: ticket('More than a hundred logins were rejected in five minutes.', 'Someone may be guessing passwords.'),
   ResetMailsStuck: ticket(
-    'A code to reset a password could not be e-mailed in five attempts.',
+    'A code to reset a password could not be emailed in five attempts.',
     'A user waits for it, and must request another one.',
   ),
   RequestsOrphaned: ticket(
@@ -60,7 +60,7 @@ export const alarmTexts = {
   ),
   SettlementsStuck: ticket(
     'A queued settlement failed for about a day and was given up.',
-    'A request was not charged unless the queue is redriven.',
+    'The request is not charged unless you redrive the queue.',
   ),
   ContentNotKept: ticket(
     'A delivered response could not be stored, or the content of a request could not be written to the payload log.',
@@ -68,15 +68,15 @@ export const alarmTexts = {
   ),
   PayloadsLate: ticket(
     'The content of a request has waited for its redaction for more than an hour.',
-    'It is lost after a day. The payload log of an organization lacks it until then.',
+    'The payload log of an organization lacks it, and it is lost after a day.',
   ),
   PayloadsStuck: ticket(
     'The content of a request could not be redacted in five attempts.',
     'It is lost within two days. The log of an organization has a gap.',
   ),
   ChargesInexact: ticket(
-    'A request cost more than was held for it, or its runtime reported more tokens than it can have used.',
-    'The customer was charged less than the tokens cost, or for our own count.',
+    'A request cost more than was held for it, or its runtime reported more tokens than the request can have used.',
+    'The customer was charged less than the tokens cost, or for the tokens that Sluice counted.',
   ),
   RequestsFailedByUs: ticket('A request ended with an error of our own.', 'Its caller got a 500.'),
   SweepLate: ticket(
@@ -95,7 +95,7 @@ export const alarmTexts = {
   ),
   ReconcilerFailed: page(
     'The function deployments threw more than ten errors in five minutes.',
-    'Deployments are neither created, woken, scaled, stopped nor deleted.',
+    'Deployments are not created, woken, scaled, stopped or deleted.',
   ),
   ReconcilerStalled: page(
     'The function deployments has not run for half an hour.',
@@ -103,7 +103,7 @@ export const alarmTexts = {
   ),
   DeploymentsFailed: ticket(
     'A deployment failed, or AWS rejects a call for it, for a reason that its owner cannot fix.',
-    'The organization has no deployment until you act, or it neither scales, sleeps nor wakes.',
+    'The deployment does not run, or does not scale, sleep or wake, until you act.',
   ),
   GpuTimeUncharged: page('Instances of a deployment ran and were not charged in full.', 'AWS charges for time that no customer pays for.'),
   TicketsLate: ticket(
@@ -115,7 +115,7 @@ export const alarmTexts = {
     'Resolved tickets are closed late, and late tickets raise no alarm.',
   ),
   TotalsDiffer: ticket('The totals of a closed month differ from its events.', 'The invoice is right. Owners see wrong usage and costs.'),
-  MonthsNotClosed: ticket('A month that could be closed at 01:00 is open at 06:00 UTC.', 'Organizations get their invoices late.'),
+  MonthsNotClosed: ticket('A month that could be closed at 01:00 UTC is still open at 06:00.', 'Organizations get their invoices late.'),
   BillingTasksStuck: ticket('A task of billing failed twenty times and was given up.', 'An invoice, export or correction is missing.'),
   BillingFailed: ticket('The function billing ended with an error.', 'A task is delivered again after 16 minutes.'),
   BillingStalled: ticket(
@@ -123,12 +123,12 @@ export const alarmTexts = {
     'Months are not closed, credit does not expire and usage is not exported.',
   ),
   NotificationsLate: ticket(
-    'The oldest notification without deliveries is older than a quarter of an hour.',
-    'Webhooks and e-mails are late.',
+    'The oldest notification that is not processed is older than a quarter of an hour.',
+    'Webhooks and emails are late.',
   ),
   DeliveriesStuck: ticket(
     'A delivery failed for about a day for a reason of our own, and was given up.',
-    'A webhook or an e-mail was not sent.',
+    'A webhook or an email was not sent.',
   ),
   AuditEntriesChanged: page(
     'An entry of the audit log was replaced or deleted.',
@@ -140,12 +140,12 @@ export const alarmTexts = {
     'Changes of newer entries would not be noticed.',
   ),
   TelemetryLate: ticket(
-    'The oldest event whose telemetry is in no queue is older than a quarter of an hour.',
+    'The oldest usage event whose telemetry is not queued is older than a quarter of an hour.',
     'Spans and metrics are late. Requests and invoices do not depend on them.',
   ),
-  TelemetryUndelivered: ticket('A destination has taken no telemetry for two hours.', 'Its spans and metrics are late.'),
+  TelemetryUndelivered: ticket('Telemetry has waited for a destination for more than two hours.', 'Its spans and metrics are late.'),
   TelemetryFailed: ticket('Telemetry could not be sent for 25 hours, or could not be read.', 'Spans and metrics are missing.'),
-  TelemetryRejected: ticket('A destination rejected telemetry for good.', 'Spans or metrics are missing there.'),
+  TelemetryRejected: ticket('A destination rejected telemetry, which is not sent again.', 'Spans or metrics are missing there.'),
 } as const satisfies Record<string, AlarmText>;
 
 export type AlarmName = keyof typeof alarmTexts;

@@ -24,12 +24,23 @@ const anchors = new Set(
 interface Deployed {
   AlarmName: string;
   AlarmDescription: string;
+  MetricName?: string;
   AlarmActions?: { Ref: string }[];
   OKActions?: { Ref: string }[];
 }
 
+interface MetricFilter {
+  LogGroupName: { 'Fn::ImportValue': string };
+  MetricTransformations: { MetricName: string }[];
+}
+
+// The log of the host has the addresses, and that of the function doesn't.
+const ASKS_ANOTHER_LOG: ReadonlySet<AlarmName> = new Set(['LoginsRefused']);
+
 let alarms: Deployed[];
 let logGroups: string[];
+// Of each metric that is made from log lines.
+let groupsOfMetric: Map<string, string[]>;
 beforeAll(async () => {
   const { telemetry, auditCopies } = everyOption('all');
   const templateOf = await templatesWith({ telemetry, auditCopies, canary: true, runbookUrl: RUNBOOK_URL });
@@ -40,6 +51,14 @@ beforeAll(async () => {
   logGroups = names.flatMap((stack) =>
     Object.keys(templateOf(stack).findResources('AWS::Logs::LogGroup')).map((id) => `sluice-${stack}-${id}`),
   );
+  groupsOfMetric = new Map();
+  for (const { Properties } of Object.values(templateOf('operations').findResources('AWS::Logs::MetricFilter'))) {
+    const { LogGroupName, MetricTransformations } = Properties as MetricFilter;
+    // Such as `sluice-control:ExportsOutputRefSignInLogsA421982A3B2B8F1C`, with the id of the log group.
+    const [, stack, id] = /^(sluice-\w+):ExportsOutputRef(\w+)$/.exec(LogGroupName['Fn::ImportValue']) ?? [];
+    for (const { MetricName } of MetricTransformations)
+      groupsOfMetric.set(MetricName, [...(groupsOfMetric.get(MetricName) ?? []), `${stack}-${id}`]);
+  }
 });
 
 const notifying = (): Deployed[] => alarms.filter(({ AlarmActions }) => AlarmActions !== undefined);
@@ -107,6 +126,16 @@ describe.each(Object.keys(alarmTexts) as AlarmName[])('the entry of %s', (name) 
     for (const prefix of prefixes)
       expect({ prefix, isThere: logGroups.some((group) => group.startsWith(prefix)) }).toEqual({ prefix, isThere: true });
   });
+});
+
+test('a query reads every log whose lines set its alarm off', () => {
+  const counting = notifying().filter((alarm) => groupsOfMetric.has(alarm.MetricName ?? '') && !ASKS_ANOTHER_LOG.has(nameOf(alarm)));
+  expect(counting.length).toBeGreaterThanOrEqual(10);
+  for (const alarm of counting) {
+    const { prefixes } = parseQuery(readEntry(nameOf(alarm))?.query ?? '');
+    const unread = groupsOfMetric.get(alarm.MetricName ?? '')?.filter((group) => !prefixes.some((prefix) => group.startsWith(prefix)));
+    expect({ alarm: alarm.AlarmName, unread }).toEqual({ alarm: alarm.AlarmName, unread: [] });
+  }
 });
 
 test('the queries look for lines that the code writes', async () => {
