@@ -5,13 +5,13 @@ import { FREE, setting, settings } from './setting.ts';
 const GUIDE = 'options.md#set-up-billing-and-notifications';
 
 export const Billing = settings(
-  { description: 'What invoices and the export of usage need beyond what admins set in the control plane.', guide: GUIDE },
+  { description: 'What invoices and the export of usage need in addition to what admins set in the control plane.', guide: GUIDE },
   z
     .strictObject({
       taxFunctionArn: setting(
         {
           description:
-            'A Lambda function that computes the taxes of each invoice. It must allow the account of Sluice to invoke it, if it is in another one.',
+            'A Lambda function that computes the taxes of each invoice. If it is in another account, it must allow the account of Sluice to invoke it.',
           cost: 'The runs of your function.',
           example: { billing: { taxFunctionArn: 'arn:aws:lambda:eu-west-1:123456789012:function:taxes' } },
           defaultText: 'none: invoices have no tax lines',
@@ -21,7 +21,7 @@ export const Billing = settings(
       stripeSecretArn: setting(
         {
           description:
-            'The secret in Secrets Manager with the API key of a Stripe account, to which the usage of organizations with a Stripe customer is exported every hour. The full ARN, with its six random characters.',
+            'The full ARN, with its six random characters, of the secret in Secrets Manager with the API key of a Stripe account. The usage of organizations with a Stripe customer is exported to this account every hour.',
           cost: "A secret: $0.40 a month. Stripe's own fees.",
           example: { billing: { stripeSecretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:stripe-AbC123' } },
           defaultText: 'none: nothing is exported',
@@ -40,10 +40,10 @@ export const Notifications = settings(
       emailFrom: setting(
         {
           description:
-            'The address from which SES sends e-mail about invoices, budgets and credit, in lower case. SES must have verified it, or its domain.',
-          cost: 'What SES charges for each e-mail.',
+            'The address from which SES sends email about invoices, budgets, credit and tickets, in lower case. SES must have verified it, or its domain.',
+          cost: 'What SES charges for each email.',
           example: { notifications: { emailFrom: 'billing@example.com' } },
-          defaultText: 'none: no e-mail is sent',
+          defaultText: 'none: no email is sent',
         },
         z
           .email()
@@ -54,7 +54,7 @@ export const Notifications = settings(
       allowedNetworks: setting(
         {
           description:
-            'Networks to which webhooks are delivered although they are not public. Any owner of an organization can make the function connect to them.',
+            'Private networks to which webhooks can be delivered. Any owner of an organization can make the function connect to them.',
           cost: FREE,
           example: { notifications: { allowedNetworks: ['10.1.0.0/16'] } },
           defaultText: '`[]`: public addresses only',
@@ -71,7 +71,7 @@ export const Notifications = settings(
 export const BillBudget = settings(
   {
     description:
-      "An e-mail to `alarmEmail`, which it needs, about the bill of the whole AWS account, not only of Sluice. CloudFormation can't create budgets in every region.",
+      "Sends email to `alarmEmail`, which must be set, about the bill of the whole AWS account, not only of Sluice. CloudFormation can't create budgets in every region.",
     guide: 'options.md#watch-the-aws-bill',
   },
   z
@@ -79,7 +79,7 @@ export const BillBudget = settings(
       monthlyUsd: setting(
         {
           description:
-            "What the account's bill of a month should not exceed, in dollars. An e-mail is sent at 80% of it, and when AWS forecasts more than all of it.",
+            "The limit of the account's monthly bill, in dollars. An email is sent when the bill exceeds 80% of it, and when AWS forecasts that it will exceed the limit.",
           cost: FREE,
           example: { alarmEmail: 'ops@example.com', billBudget: { monthlyUsd: 500 } },
           defaultText: 'no budget',

@@ -95,11 +95,11 @@ export const Config = z.strictObject({
   reservedConcurrency: setting(
     {
       description:
-        "What each function reserves: how many environments it has for itself and cannot exceed, so that load on one never starves the others. `null`: all functions share the account's environments (only 10 in new accounts).",
+        "How many environments each function reserves for itself and cannot exceed, so that load on one function never starves the others. With `null`, all functions share the account's environments (only 10 in new accounts).",
       cost: FREE,
       example: { reservedConcurrency: { inference: 800, tokenizer: 240 } },
       defaultText:
-        '`npm run deploy` reserves the default numbers if the account has room for all of them, and nothing if it has not; `npx cdk deploy` reserves nothing',
+        '`npm run deploy` reserves the default numbers if the quota of the account suffices for all of them, and otherwise nothing; `npx cdk deploy` reserves nothing',
       guide: 'options.md#reserve-concurrency',
     },
     ReservedConcurrency.nullable().optional(),
@@ -107,7 +107,7 @@ export const Config = z.strictObject({
   organizationConcurrency: setting(
     {
       description:
-        'How many requests of one organization can be in flight at the same time on both hosts together, unless an admin has given it another limit.',
+        'How many requests of one organization can be in flight on both hosts together, unless an admin has given it another limit.',
       cost: FREE,
       example: { organizationConcurrency: 60 },
       defaultText:
@@ -122,7 +122,7 @@ export const Config = z.strictObject({
         'A new version of `inference` first gets a tenth of the requests, for five minutes, and is rolled back if it breaks the promises of `slo`. A deployment then takes five minutes longer for each inference host.',
       cost: 'Two alarms for each inference host, together $1.20 a month.',
       example: { canary: true },
-      defaultText: '`true` in the stage `prod`, else `false`',
+      defaultText: '`true` in the stage `prod`, otherwise `false`',
       guide: 'upgrades.md#release-gradually',
     },
     z.boolean().optional(),
@@ -130,7 +130,7 @@ export const Config = z.strictObject({
   provisionedConcurrency: setting(
     {
       description:
-        'How many environments of each function Lambda keeps started. They are a part of what the function reserves. Cold starts take a few hundred milliseconds, which few callers of a model notice.',
+        'How many environments of each function Lambda keeps started. They are included in what the function reserves. Cold starts take a few hundred milliseconds, which few callers of a model notice.',
       cost: '$1.64 a month for each environment, also while it is idle.',
       example: { provisionedConcurrency: { inference: 5 } },
       defaultText: '0 each',
@@ -141,7 +141,7 @@ export const Config = z.strictObject({
   memory: setting(
     {
       description:
-        'The memory of each function in MB, and with it its CPU time: 1,769 MB are one core. Each function was tested with its default and accepts no less. A request that finds no environment waits less at its start with more.',
+        'The memory of each function in MB, and with it its CPU time: 1,769 MB are one core. The default, with which each function was tested, is also its minimum. With more memory, a cold start is faster.',
       cost: 'A million streams of 40 seconds cost $0.52 for each MB of `inference`, and a million short chats $0.03.',
       example: { memory: { inference: 256 } },
       guide: 'cost.md#the-memory-of-inference',
@@ -152,7 +152,7 @@ export const Config = z.strictObject({
   gatewayLogRole: setting(
     {
       description:
-        'Sets the role with which API Gateway writes logs. An account has one such role in a region, and a deployment replaces it: set it to `false` if yours already has one.',
+        'Sets the role with which API Gateway writes logs. An account has one such role in each region, and a deployment replaces it: set this to `false` if your account already has one.',
       cost: FREE,
       example: { gatewayLogRole: false },
     },
@@ -169,10 +169,10 @@ export const Config = z.strictObject({
   ondemandUrl: setting(
     {
       description:
-        'The URL of the on-demand host, without `/v1` and without a trailing slash. The serverless host sends it to callers whose key is for the on-demand host. You know it after the first deployment.',
+        'The URL of the on-demand host, without `/v1` and without a trailing slash. The serverless host returns it to callers whose key is for the on-demand host. The first deployment prints it as `OndemandUrl`.',
       cost: FREE,
       example: { ondemandUrl: 'https://ondemand.example.com' },
-      defaultText: "the host's `domain`; without either, the error does not contain a URL",
+      defaultText: "the host's `domain`; without a domain, the error contains no URL",
     },
     z
       .url({ protocol: /^https$/ })
@@ -182,7 +182,7 @@ export const Config = z.strictObject({
   requestClient: setting(
     {
       description:
-        "How the function `inference` calls DynamoDB, SageMaker and Lambda: `direct` with small clients of Sluice's own, `sdk` with AWS's own clients ([decision 0067](decisions/0067-the-requested-npm-packages-stay.md)).",
+        "How the function `inference` calls DynamoDB, SageMaker and Lambda: `direct` with Sluice's own small clients, `sdk` with the clients of AWS's SDK ([decision 0067](decisions/0067-the-requested-npm-packages-stay.md)).",
       cost: 'With `sdk`, a request takes several times the CPU, and a cold start is slower.',
       example: { requestClient: 'sdk' },
     },
@@ -195,7 +195,7 @@ export const Config = z.strictObject({
   support: Support,
   selfSignUp: setting(
     {
-      description: 'Lets anyone create an account. Otherwise admins invite users.',
+      description: 'Lets anyone create an account. Otherwise, users must be invited.',
       cost: '$0.015 a month for each active user beyond 10,000.',
       example: { selfSignUp: true },
     },
@@ -203,7 +203,7 @@ export const Config = z.strictObject({
   ),
   auditCopies: settings(
     {
-      description: 'Copies every entry of the audit log to an S3 bucket with Object Lock, which nobody can delete for that long.',
+      description: 'Copies every entry of the audit log to an S3 bucket with Object Lock, where nobody can delete it for a time.',
       guide: 'options.md#keep-a-copy-of-the-audit-log',
     },
     z
@@ -211,7 +211,7 @@ export const Config = z.strictObject({
         days: setting(
           {
             description: 'For how many days a copy can be neither deleted nor replaced.',
-            cost: "A PUT for each entry and the storage, which in the mode `compliance` can't be ended before.",
+            cost: "A PUT for each entry, and the storage, which in the mode `compliance` can't be ended before these days are over.",
             example: { auditCopies: { days: 400 } },
             defaultText: 'no copies',
           },
@@ -233,7 +233,7 @@ export const Config = z.strictObject({
   firewall: settings(
     {
       description:
-        "A web application firewall before each host: AWS's managed rules, and a limit for each IP address. `{}` switches it on. Bodies of inference requests are not inspected, because prompts look like attacks.",
+        "A web application firewall in front of each host: AWS's managed rules, and a limit for each IP address. `{}` switches it on. Bodies of inference requests are not inspected, because prompts look like attacks.",
       guide: 'options.md#protect-the-hosts-with-a-firewall',
     },
     z
@@ -241,8 +241,8 @@ export const Config = z.strictObject({
         requestsPerAddress: setting(
           {
             description:
-              'Requests of one IP address within five minutes, over which it is blocked. Callers of an office share one address, so this must be far above what they send.',
-            cost: 'A month, $15.00 for the firewalls of three hosts and $12.00 for their rules; $0.60 for a million requests.',
+              'An IP address is blocked if it sends more requests than this in five minutes. All callers in an office share one address, so this must be far above what they send.',
+            cost: '$15.00 a month for the firewalls of three hosts and $12.00 for their rules; $0.60 for a million requests.',
             example: { firewall: { requestsPerAddress: 200_000 } },
             defaultText: '60,000, if `firewall` is set',
           },
@@ -265,7 +265,7 @@ export const Config = z.strictObject({
   tables: setting(
     {
       description:
-        "Tables that were restored from backups, by the output of the data stack that has their name. Each is used instead of the stack's own, which stays. A table whose stream functions read also needs `streamArn`.",
+        "Tables that were restored from backups, under the names of the data stack's tables in lower case. Each is used instead of the stack's own table, which is kept. A table with a stream also needs `streamArn`.",
       cost: 'The storage of both tables.',
       example: { tables: { responses: { name: 'sluice-responses-2' } } },
       guide: 'data.md#restore',
@@ -275,7 +275,7 @@ export const Config = z.strictObject({
   warmThroughput: setting(
     {
       description:
-        "The read and write units that tables serve at once, for a launch. A new table serves 12,000 reads and 4,000 writes a second, and twice its highest load after half an hour. The number can't be lowered again.",
+        "The read and write units a second that tables can serve immediately, for a launch. A new table serves 12,000 reads and 4,000 writes a second; DynamoDB doubles that within half an hour as the load grows. The number can't be lowered again.",
       cost: 'Once, $0.00065 for each write and $0.00013 for each read a second above what the table serves already; nothing a month.',
       example: { warmThroughput: { keys: { writesPerSecond: 12_000 } } },
       defaultText: '`{}`: what DynamoDB gives',
@@ -294,8 +294,8 @@ export const Config = z.strictObject({
   alarmEmail: setting(
     {
       description:
-        'The e-mail address for all alarms. Without it, alarms are only visible in the console, unless you subscribe to their topics.',
-      cost: 'Nothing for the first 1,000 e-mails a month.',
+        'The email address for all alarms. Without it, alarms are only visible in the AWS console, unless you subscribe to their topics.',
+      cost: 'Nothing for the first 1,000 emails a month.',
       example: { alarmEmail: 'ops@example.com' },
       defaultText: 'none',
       guide: 'runbook.md#alarms',
@@ -318,7 +318,7 @@ export const Config = z.strictObject({
   ),
   commit: setting(
     {
-      description: 'The deployed commit, which `GET /version` returns.',
+      description: 'The deployed commit or tag, which `GET /version` returns.',
       cost: FREE,
       example: { commit: 'v0.1.0' },
       guide: 'upgrades.md',
@@ -346,7 +346,7 @@ const ConsistentConfig = Config.superRefine((config, { addIssue }) => {
   for (const fault of [faultOfConcurrency(config), faultOfHeldRequests(config)]) if (fault) addIssue({ code: 'custom', ...fault });
 })
   .refine(isNameInStage, { path: ['stage'], message: `with the name, ${EXPECTED_NAME}` })
-  .refine(hasReceiver, { path: ['billBudget'], message: 'expected alarmEmail, which gets the e-mails' })
+  .refine(hasReceiver, { path: ['billBudget'], message: 'expected alarmEmail, which gets the emails' })
   .refine(warmsOwnTables, {
     path: ['warmThroughput'],
     message: 'expected no table that is adopted in tables: set its warm throughput yourself',

@@ -6,7 +6,7 @@ const HELD_COST = 'About 70 cents an hour for 50 requests that wait all the time
 
 /** The settings of organizations' deployments, and of callers that wait for one. */
 export const Deployments = settings(
-  { description: 'What organizations can deploy, and how callers of a sleeping deployment wait.', guide: GUIDE },
+  { description: 'What organizations can deploy, and how many requests can wait for a sleeping deployment.', guide: GUIDE },
   z
     .strictObject({
       hubModels: setting(
@@ -21,7 +21,7 @@ export const Deployments = settings(
       repositories: setting(
         {
           description:
-            "The ECR repositories with the images of runtimes, in any account, such as AWS's `vllm`. SageMaker can pull no others.",
+            "The ECR repositories with the images of runtimes, in any account, such as AWS's `vllm`. SageMaker can't pull from others.",
           cost: FREE,
           example: { deployments: { repositories: ['vllm', 'my-runtime'] } },
         },
@@ -43,7 +43,7 @@ export const Deployments = settings(
       maxHeldRequests: setting(
         {
           description:
-            'How many requests can wait for one deployment that wakes. Each occupies an environment of `ondemand-inference` for up to ten minutes.',
+            'How many requests can wait for one deployment while it wakes. Each occupies an environment of `ondemand-inference` for up to ten minutes.',
           cost: HELD_COST,
           example: { deployments: { maxHeldRequests: 20 } },
           defaultText: '50, or `maxHeldRequestsOfOrganization` if that is less',
@@ -53,7 +53,7 @@ export const Deployments = settings(
       maxHeldRequestsOfOrganization: setting(
         {
           description:
-            'How many requests of one organization can wait for all of its deployments together. A synthesis fails if it is less than `maxHeldRequests`, or more than `ondemand-inference` reserves. By default, four organizations can hold all environments of that function, and no fewer can.',
+            'How many requests of one organization can wait for all of its deployments together. The synthesis fails if it is less than `maxHeldRequests`, or more than `ondemand-inference` reserves. By default, it takes four organizations to hold all environments of that function.',
           cost: HELD_COST,
           example: { deployments: { maxHeldRequestsOfOrganization: 100 } },
           defaultText: 'a quarter of what `ondemand-inference` reserves (50 of 200), or 50 without a reservation',

@@ -74,7 +74,7 @@ const plainly = (message: string): string =>
     .replace(/^Invalid (?:input|string): |^Too (?:big|small): /, '')
     .replace('>=', 'at least ')
     .replace('<=', 'at most ')
-    .replace('Invalid email address', 'expected an e-mail address')
+    .replace('Invalid email address', 'expected an email address')
     .replace('Invalid URL', 'expected a URL');
 
 const explain = (schema: unknown, value: unknown, issue: z.core.$ZodIssue): string[] => {

@@ -5,7 +5,7 @@ import { FREE, setting, settings } from './setting.ts';
 export const Slo = settings(
   {
     description:
-      'What the inference hosts promise. Alarms go off when misses use up what the promise allows too fast ([decision 0053](decisions/0053-service-level-objectives-are-measured-from-log-lines.md)).',
+      'What the inference hosts promise. Alarms go off when misses use up the error budget too fast ([decision 0053](decisions/0053-service-level-objectives-are-measured-from-log-lines.md)).',
     guide: 'runbook.md#the-dashboard',
   },
   z
@@ -20,7 +20,7 @@ export const Slo = settings(
       ),
       firstTokenMs: setting(
         {
-          description: "A first token is in time if it comes within so many milliseconds of the request's arrival.",
+          description: "The number of milliseconds after a request's arrival within which its first token is in time.",
           cost: FREE,
           example: { slo: { firstTokenMs: 8_000 } },
         },
@@ -37,7 +37,7 @@ export const Slo = settings(
       minimumMisses: setting(
         {
           description:
-            'With fewer misses than this in the last six hours, the alarms of objectives are off: a single failure of a host with little traffic says nothing.',
+            "With fewer misses than this in the last six hours, the alarms of objectives don't go off: a single failure on a host with little traffic says nothing.",
           cost: FREE,
           example: { slo: { minimumMisses: 20 } },
         },

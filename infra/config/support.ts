@@ -29,8 +29,8 @@ export const Support = settings(
       email: setting(
         {
           description:
-            'The address that gets an e-mail of each new ticket and of each message of a customer, if `notifications.emailFrom` is set.',
-          cost: 'What SES charges for each e-mail.',
+            'The address that gets an email about each new ticket and each message from a customer, if `notifications.emailFrom` is set.',
+          cost: 'What SES charges for each email.',
           example: { support: { email: 'support@example.com' } },
           defaultText: 'none',
         },
@@ -38,7 +38,7 @@ export const Support = settings(
       ),
       replyTo: setting(
         {
-          description: "Where answers to e-mails about tickets go. The ticket's id is added to it: `support+tkt_…@example.com`.",
+          description: "The address for replies to emails about tickets. The ticket's id is added to it: `support+tkt_…@example.com`.",
           cost: FREE,
           example: { support: { replyTo: 'support@example.com' } },
           defaultText: 'the sender',

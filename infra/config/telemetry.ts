@@ -36,7 +36,7 @@ const otlpEndpoint = z
 
 export const Telemetry = settings(
   {
-    description: "Where spans and metrics of requests are sent, by OpenTelemetry's protocol.",
+    description: "Where spans and metrics of requests are sent, in OpenTelemetry's protocol.",
     guide: 'options.md#send-spans-and-metrics',
   },
   z
@@ -44,7 +44,7 @@ export const Telemetry = settings(
       otlp: setting(
         {
           description:
-            'Up to four endpoints. Each has a URL for `traces`, one for `metrics`, or both. `aws: true` signs requests with Signature Version 4, for the service and region in the URL; `headersSecretArn` is the secret in Secrets Manager with the headers to send, as an object in JSON, such as `{"authorization":"Bearer …"}`.',
+            'Up to four endpoints. Each has a URL for `traces`, one for `metrics`, or both. `aws: true` signs requests with Signature Version 4, for the service and region in the URL; `headersSecretArn` is the secret in Secrets Manager with the headers to send, as a JSON object, such as `{"authorization":"Bearer …"}`.',
           cost: 'What its queues and its function cost, and what the destination charges.',
           example: { telemetry: { otlp: [{ aws: true, traces: 'https://xray.eu-west-1.amazonaws.com/v1/traces' }] } },
           defaultText: 'nothing is sent',

@@ -2,15 +2,15 @@ import { readSettings, type Setting, type SettingSchema, settingsIn } from './re
 
 const HEAD = `# Settings (generated)
 
-Every setting, with its type, its default, what it costs and an example. Nothing must be set. Put settings under the context key \`sluice\` in
-\`cdk.json\`, where an editor completes and checks them by [settings.schema.json](settings.schema.json), or on the command line, which replaces those of
+Every setting, with its type, its default, what it costs and an example. All settings are optional. Put settings under the context key \`sluice\` in
+\`cdk.json\`, where an editor completes and checks them by [settings.schema.json](settings.schema.json), or on the command line, where they replace those of
 \`cdk.json\`:
 
 \`\`\`sh
 npm run deploy -- -c sluice='{"alarmEmail":"ops@example.com"}'
 \`\`\`
 
-[options.md](options.md) has the steps beside a setting, such as DNS records. [cost.md](cost.md) has the prices and what a month costs together. Amounts are list
+[options.md](options.md) has the steps that a setting needs, such as DNS records. [cost.md](cost.md) has the prices and the cost of a whole month. Amounts are list
 prices of us-east-1. This page is made from \`infra/config/config.ts\` by \`npm run settings\`.
 `;
 
@@ -24,7 +24,7 @@ const range = ({ minimum, maximum }: SettingSchema): string =>
   minimum === undefined || maximum === undefined ? '' : ` from ${shown(minimum)} to ${shown(maximum)}`;
 
 const textType = ({ format, maxLength }: SettingSchema): string => {
-  const noun = format === 'uri' ? 'URL' : format === 'email' ? 'e-mail address' : 'text';
+  const noun = format === 'uri' ? 'URL' : format === 'email' ? 'email address' : 'text';
   return maxLength === undefined ? noun : `${noun} of up to ${maxLength} characters`;
 };
 
@@ -34,7 +34,7 @@ const memberOf = ([key, { default: value }]: [string, SettingSchema]): string =>
 const typeOf = (schema: SettingSchema): string => {
   const { type, enum: values, anyOf, items, properties, maxItems } = schema;
   if (anyOf?.every((member) => member.const !== undefined)) return anyOf.map((member) => shown(member.const)).join(', ');
-  if (anyOf) return anyOf.map(typeOf).join(' or ');
+  if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ');
   if (values) return values.map(shown).join(' or ');
   if (type === 'boolean') return '`true` or `false`';
   if (type === 'null') return '`null`';

@@ -41,7 +41,7 @@ describe('readConfig', () => {
     [
       'says what the rules between settings expect',
       { billBudget: { monthlyUsd: 5 } },
-      'billBudget: expected alarmEmail, which gets the e-mails.',
+      'billBudget: expected alarmEmail, which gets the emails.',
     ],
     ['says where the JSON of the command line breaks', '{bad', /^.*They are not JSON: .*position 1/],
   ])('%s', (_, settings, expected) => {
@@ -51,7 +51,7 @@ describe('readConfig', () => {
 
   test('has a line for each fault', () => {
     expect(() => readConfig({ alarmEmail: 'x', canary: 1 })).toThrow(
-      `${PREFIX}\n- canary must be true or false, not 1.\n- alarmEmail: expected an e-mail address.`,
+      `${PREFIX}\n- canary must be true or false, not 1.\n- alarmEmail: expected an email address.`,
     );
   });
 });
