@@ -69,7 +69,7 @@ const accountRows = async (stacks: readonly string[], config: Config, options: {
       async () => [await scalingRoleRow(await cloudFormation.config.credentials(), options.region)],
       CREDENTIALS,
     )),
-    ...(await attempt('e-mail', async () => [await emailRow(new SESv2Client(options), config.notifications.emailFrom)], CREDENTIALS)),
+    ...(await attempt('email', async () => [await emailRow(new SESv2Client(options), config.notifications.emailFrom)], CREDENTIALS)),
   ];
 };
 

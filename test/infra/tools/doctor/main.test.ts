@@ -50,7 +50,7 @@ test('checks what a deployment needs, and skips the rest, in an account in which
     'GPU quotas': 'ok',
     'API Gateway quota': 'ok',
     'scaling role': 'ok',
-    'e-mail': 'skipped',
+    email: 'skipped',
     ...{
       stacks: 'skipped',
       release: 'skipped',
