@@ -49,14 +49,14 @@ const quotasOf = ({ tracedThousandths }: Pick<Resources, 'tracedThousandths'>): 
       unit: 'requests',
       uses: environments,
       raise:
-        'An admin raises the limit of the organization; [`organizationConcurrency`](settings.md#organizationconcurrency) is the default',
+        'Raise the limit of the organization, as an admin; [`organizationConcurrency`](settings.md#organizationconcurrency) is the default',
     },
     {
       name: 'environments of `inference`',
       limit: settingOf(reservedConcurrency?.inference ?? 0),
       unit: 'environments',
       uses: environments,
-      raise: 'Set [`reservedConcurrency`](options.md#reserve-concurrency), within what the account has',
+      raise: 'Set [`reservedConcurrency`](options.md#reserve-concurrency), within the quota of the account',
     },
     {
       name: 'environments of all functions of the account',
@@ -70,14 +70,14 @@ const quotasOf = ({ tracedThousandths }: Pick<Resources, 'tracedThousandths'>): 
       limit: times(AWS_LIMITS.lambdaRequestsPerEnvironment, AWS_LIMITS.lambdaEnvironments.value),
       unit: 'requests a second',
       uses: once,
-      raise: 'It is ten times the concurrent executions, and rises with them',
+      raise: 'It is ten times the concurrent executions, and increases with them',
     },
     {
       name: 'environments that a function gets within ten seconds',
       limit: AWS_LIMITS.lambdaEnvironmentsInTenSeconds,
       unit: 'environments',
       uses: environments,
-      raise: "It can't be raised. Start environments before: [`provisionedConcurrency`](settings.md#provisionedconcurrency)",
+      raise: "It can't be raised. Keep environments started: [`provisionedConcurrency`](settings.md#provisionedconcurrency)",
     },
     {
       name: 'throttle of the serverless host',
@@ -99,7 +99,7 @@ const quotasOf = ({ tracedThousandths }: Pick<Resources, 'tracedThousandths'>): 
       unit: 'write units a second',
       uses: () => LIMITER_WRITES,
       raise:
-        'Give the key limits for more than 400 requests a second or 12 in flight: then it has several items. Organizations get them by themselves',
+        'Create the key with limits above 400 requests a second or 12 in flight: then it has several items. Organizations get them under load',
     },
     {
       name: 'new table `keys`',
@@ -114,7 +114,7 @@ const quotasOf = ({ tracedThousandths }: Pick<Resources, 'tracedThousandths'>): 
       limit: AWS_LIMITS.newTableWrites,
       unit: 'write units a second',
       uses: () => SEARCH_ROW_WRITES / THOUSANDTHS,
-      raise: 'Nothing to do: rows of the search are written after the reply, and come later',
+      raise: 'Nothing to do: rows of the search are written after the reply, only later',
     },
     {
       name: 'any table of a new account',
@@ -128,21 +128,21 @@ const quotasOf = ({ tracedThousandths }: Pick<Resources, 'tracedThousandths'>): 
       limit: times(AWS_LIMITS.partitionWrites, eventShardsOf(MANY_SHARDS)),
       unit: 'write units a second',
       uses: eventWrites,
-      raise: 'Use several keys. From about 5,000 a second on, its parts lie unevenly: see below',
+      raise: 'Use several keys. Above about 5,000 a second, its parts are spread unevenly: see below',
     },
     {
       name: "rows of one organization's search",
       limit: times(AWS_LIMITS.partitionWrites, MAX_PARTITIONS),
       unit: 'write units a second',
       uses: () => SEARCH_ROW_WRITES / THOUSANDTHS,
-      raise: "It can't be raised. Rows come later, and the search lacks them until then",
+      raise: "It can't be raised. Rows are written later, and the search lacks them until then",
     },
     {
       name: 'totals: one reader of each partition of a new `usage`',
       limit: { ...times(AWS_LIMITS.newTableWrites, SECOND_MS / AWS_LIMITS.partitionWrites.value), status: 'assumed' },
       unit: 'ms of `rollup` a second',
       uses: () => Number(ROLLUP_MS.event),
-      raise: 'It grows with the table. Until then totals come later; bills are made from events, and are complete',
+      raise: 'It grows with the table. Until then, totals are late; bills are made from events, and are complete',
     },
     {
       name: 'traces',
