@@ -169,7 +169,7 @@ export const Config = z.strictObject({
   ondemandUrl: setting(
     {
       description:
-        'The URL of the on-demand host, without `/v1` and without a trailing slash. The serverless host returns it to callers whose key is for the on-demand host. The first deployment prints it as `OndemandUrl`.',
+        'The URL of the on-demand host, without `/v1` and without a trailing slash. The serverless host returns it to callers whose key is for the on-demand host. The first deployment prints it, with `/v1`, as `OndemandUrl`.',
       cost: FREE,
       example: { ondemandUrl: 'https://ondemand.example.com' },
       defaultText: "the host's `domain`; without a domain, the error contains no URL",
@@ -203,7 +203,8 @@ export const Config = z.strictObject({
   ),
   auditCopies: settings(
     {
-      description: 'Copies every entry of the audit log to an S3 bucket with Object Lock, where nobody can delete it for a time.',
+      description:
+        'Copies every entry of the audit log to an S3 bucket with Object Lock, which protects each copy from deletion for the set number of days.',
       guide: 'options.md#keep-a-copy-of-the-audit-log',
     },
     z
