@@ -85,8 +85,8 @@ export const endSession = async (deps: RefreshDependencies, caller: Caller, refr
 };
 
 /**
- * Ends the session of a cookie and of the tokens that its refresh token has got. The holder of a cookie can write another
- * id there, so that one ends only if it is of the same login.
+ * Ends the session of a cookie and of the tokens that its refresh token has got. The holder of a cookie can write
+ * another id there, so that one ends only if it is of the same login.
  */
 export const endPresented = async (deps: RefreshDependencies, caller: Caller, presentedId: string, access: Access): Promise<void> => {
   const userId = userIdOf(deps.issuer, access.subject);

@@ -107,7 +107,11 @@ const differentOrganizations = (): InvalidRequest =>
     message: "'organization' has different values in the query and the body. Send it in only one of them.",
   });
 
-/** Creates a webhook with a new secret. @param inQuery the organization in the query @throws 400, 403 and 404 for its organization, 409 */
+/**
+ * Creates a webhook with a new secret.
+ * @param inQuery the organization in the query
+ * @throws 400, 403 and 404 for its organization, 409
+ */
 export const createWebhook = async (
   deps: WebhookDependencies,
   actor: Actor,

@@ -125,7 +125,7 @@ test('`rebuild` restores every balance to the nano-dollar in adopted tables that
     for (let request = 0; request < REQUESTS_A_SECRET; request++) expect(await ask(before, secret, 3 * i + request + 1)).toBe(200);
   // The requests are of two days if midnight passes between them.
   const days = new Set([startedMs, Date.now()].map(dayOf));
-  const counters = new Set([...days].flatMap((day) => Object.values(moneyCountersAt(Date.parse(day)))).concat('avail'));
+  const counters = new Set<string>(['avail', ...[...days].flatMap((day) => Object.values(moneyCountersAt(Date.parse(day))))]);
   const balance = async (run: TestRun, organization: string) => {
     const { code, stdout, stderr } = await runAdmin({ url: run.dynamodb_endpoint, tables: run.tables }, ['balance', '--org', organization]);
     if (stdout === '') throw new Error(stderr);
