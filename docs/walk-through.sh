@@ -34,7 +34,7 @@ wait_for() {
   done
 }
 
-# An e-mail address that nobody has yet: address grace
+# An email address that nobody has yet: address grace
 address() { echo "$1-$RANDOM-$RANDOM@acme.example"; }
 
 # Invites somebody, and logs in with a password of their own: invite EMAIL FIELDS. The session is in $walk/session.json.

@@ -20,10 +20,10 @@ export interface AnnounceDependencies extends MessageDependencies, Pick<BusDepen
   webhooks: WebhookStore;
   deliveries: DeliveryStore;
   mails: MailStore;
-  /** The directories of e-mail recipients; undefined if e-mail is not configured. */
+  /** The directories of email recipients; undefined if email is not configured. */
   recipients: RecipientDependencies | undefined;
   /**
-   * The addresses for e-mails about customers' messages, and for answers to e-mails about tickets. Both are optional.
+   * The addresses for emails about customers' messages, and for answers to emails about tickets. Both are optional.
    */
   supportDesk: SupportDesk;
   /** The name of the installation, for the source of events. */
@@ -79,7 +79,7 @@ const ticketRecipients = async (
   return side === 'customer' && email !== undefined ? [{ to: email }] : [];
 };
 
-// E-mails about tickets go to the other side, others to the addresses in the billing profile or to the owners.
+// Emails about tickets go to the other side, others to the addresses in the billing profile or to the owners.
 const addressedMailOf = async (
   { recipients, supportDesk }: AnnounceDependencies,
   notification: Notification,
@@ -107,7 +107,7 @@ const toBus = (deps: AnnounceDependencies, { id, organization }: Notification): 
   sendMessage(deps, { organization, bus_event: id, due_at: deps.now() });
 
 /**
- * Creates the deliveries of a notification to its organization's webhooks, and its e-mails, and a message for each. A
+ * Creates the deliveries of a notification to its organization's webhooks, and its emails, and a message for each. A
  * repetition creates nothing twice, but sends the messages again, because an earlier attempt may have crashed before it
  * sent them.
  * @throws AggregateError if any of them fails

@@ -33,7 +33,7 @@ const from = process.env.EMAIL_FROM;
 
 const accounts = createRecordTable(database, environmentVariable('ACCOUNTS_TABLE'));
 
-// The function can read billing profiles only if it sends e-mails.
+// The function can read billing profiles only if it sends emails.
 const createRecipients = (): RecipientDependencies => {
   const profiles = createBillingSettingsStore(createRecordTable(database, environmentVariable('BILLING_TABLE')));
   return {

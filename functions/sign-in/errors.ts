@@ -7,7 +7,7 @@ export class LoginRefused extends ApiError {
       status: 401,
       type: 'authentication_error',
       code: 'login_refused',
-      message: 'Login failed. Check your e-mail address and password. If your login took longer than three minutes, start again.',
+      message: 'Login failed. Check your email address and password. If your login took longer than three minutes, start again.',
       headers: { 'www-authenticate': 'Bearer' },
     });
   }

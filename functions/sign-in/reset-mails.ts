@@ -15,7 +15,7 @@ export const createResetRequests = (queue: DelayQueue) => ({
 });
 export type ResetRequests = ReturnType<typeof createResetRequests>;
 
-/** E-mails the requested codes, each to the active user who has the address and can use a password. */
+/** Emails the requested codes, each to the active user who has the address and can use a password. */
 export const mailResetCodes = (
   deps: Pick<SessionDependencies, 'users' | 'userPool'> & { identityProviders: Pick<IdentityProviderStore, 'passwordRule'> },
 ): MessageWork<string> => ({

@@ -19,7 +19,7 @@ export const startReset = async (deps: ResetDependencies, caller: Caller, email:
 };
 
 /**
- * Sets a password with an e-mailed code and ends all sessions of the user. @throws 400 for a wrong code or a weak
+ * Sets a password with an emailed code and ends all sessions of the user. @throws 400 for a wrong code or a weak
  * password, 429
  */
 export const finishReset = async (

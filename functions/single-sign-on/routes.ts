@@ -23,7 +23,7 @@ export const singleSignOnRoutes = [
       operationId: 'beginSingleSignOn',
       summary: 'Begin a single sign-on',
       description:
-        'Returns the address at which the user signs in with the identity provider of their organization. The response is the same if the domain of the e-mail address has none.',
+        'Returns the address at which the user signs in with the identity provider of their organization. The response is the same if the domain of the email address has none.',
       body: {
         name: 'NewSsoLogin',
         schema: NewSsoLogin,

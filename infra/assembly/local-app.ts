@@ -98,7 +98,7 @@ export interface QueueSource {
   failureQueueArn: string | undefined;
 }
 
-/** A Cognito user pool with e-mail addresses as usernames, and its clients. */
+/** A Cognito user pool with email addresses as usernames, and its clients. */
 export interface UserPool {
   id: string;
   logicalId: string;

@@ -112,7 +112,7 @@ export interface LocalRun {
   clock: LocalClock;
   /** null: the app has no user pool. */
   cognitoUrl: string | null;
-  /** User pools by logical id. Their e-mails are written to mail.log next to the logs. */
+  /** User pools by logical id. Their emails are written to mail.log next to the logs. */
   userPools: Readonly<Record<string, { id: string; clientId: string }>>;
   sagemakerUrl: string;
   containerUrl: string;

@@ -20,7 +20,7 @@ const RETRIES = 10_000;
 const MAX_AGE = Duration.hours(20);
 
 /**
- * The function that delivers notifications to webhooks and by e-mail, the stream of the outbox and the queue of
+ * The function that delivers notifications to webhooks and by email, the stream of the outbox and the queue of
  * deliveries.
  */
 export class NotificationsStack extends Stack {
@@ -41,9 +41,9 @@ export class NotificationsStack extends Stack {
     // The source of events.
     this.function.addEnvironment('INSTALLATION', config.name);
     this.function.addEnvironment('ALLOWED_NETWORKS', allowedNetworks.join(','));
-    // Webhooks, deliveries and e-mails, and the places that an organization's work takes.
+    // Webhooks, deliveries and emails, and the places that an organization's work takes.
     data.notifications.grant(this.function, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
-    // Nothing is sent of a suspended organization, nor e-mailed to users who have left.
+    // Nothing is sent of a suspended organization, nor emailed to users who have left.
     data.accounts.grant(this.function, 'GetItem', 'BatchGetItem', 'Query');
     // A webhook is disabled when its receiver is gone.
     data.audit.grantAdd(this.function);
@@ -72,7 +72,7 @@ export class NotificationsStack extends Stack {
     });
   }
 
-  // Tickets reach support by e-mail, as events, or both.
+  // Tickets reach support by email, as events, or both.
   #reachSupport({ email, replyTo, events }: Config['support']): void {
     if (email !== undefined) this.function.addEnvironment('SUPPORT_EMAIL', email);
     if (replyTo !== undefined) this.function.addEnvironment('SUPPORT_REPLY_TO', replyTo);

@@ -14,7 +14,7 @@ export const BillingProfile = z.object({
     .array(z.email().max(254))
     .max(10)
     .default([])
-    .meta({ description: 'Where invoices and alerts are sent, if e-mail is configured.' }),
+    .meta({ description: 'Where invoices and alerts are sent, if email is configured.' }),
   purchase_order: z.string().trim().min(1).max(100).nullable().default(null).meta({ description: 'Printed on invoices.' }),
   payment_terms_days: z
     .int()

@@ -51,7 +51,7 @@ export interface LoginAttempt {
   /** Each kind has its own counts. */
   kind: keyof typeof LIMITS;
   ipAddress: string;
-  /** An e-mail address, or the id of a user or an identity provider; absent if none is known. */
+  /** An email address, or the id of a user or an identity provider; absent if none is known. */
   account?: string;
 }
 

@@ -14,7 +14,7 @@ export const memberRecordKey = (organization: string | null, id: string): Record
   record: MEMBER + id,
 });
 
-/** The row that reserves an e-mail address, in lower case, for one user. */
+/** The row that reserves an email address, in lower case, for one user. */
 export const emailRecordKey = (email: string): RecordKey => ({
   account: `email#${createHash('sha256').update(email).digest('base64url')}`,
   record: 'holder',
@@ -36,7 +36,7 @@ const ROWS_PER_PAGE = 100;
 // An organization's owners are searched among the users of this many pages.
 const MAX_USER_PAGES = 20;
 
-/** The users, for functions that send e-mails to them. Service accounts have addresses that get no mail. */
+/** The users, for functions that send emails to them. Service accounts have addresses that get no mail. */
 export const createUserDirectory = (accounts: RecordTable) => {
   const get = async (id: string): Promise<DirectoryUser | undefined> => {
     const row = await accounts.get(placeOfUser(id));

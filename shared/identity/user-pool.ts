@@ -38,25 +38,25 @@ type ClientOptions = Pick<CognitoIdentityProviderClientConfig, 'endpoint' | 'reg
 type Sender = Pick<Caller, 'ipAddress' | 'serverName' | 'serverPath' | 'userAgent'>;
 
 /**
- * The users at the identity provider. Methods identify a user by e-mail address, or by `subject`, the `sub` of their
+ * The users at the identity provider. Methods identify a user by email address, or by `subject`, the `sub` of their
  * tokens. Every method can throw TooManyAttempts (429) and IdentityUnavailable (503). No error contains a password,
  * token, code or ticket. A `client` must be the one of the sign-in; default: `api`.
  */
 export interface UserPool {
   /**
-   * Creates a user whose address counts as verified. Without a temporary password, the pool creates one and e-mails it.
+   * Creates a user whose address counts as verified. Without a temporary password, the pool creates one and emails it.
    * @returns isNew: false if the user already existed; then their password stays the same
    * @throws WeakPassword
    */
   createUser(user: { email: string; temporaryPassword?: string }): Promise<{ subject: string; isNew: boolean }>;
   /**
-   * Creates a user who gets no e-mail, and whose password nobody knows. An existing user with a temporary password
+   * Creates a user who gets no email, and whose password nobody knows. An existing user with a temporary password
    * gets such a password too; any other existing user stays the same.
    */
   createSilentUser(email: string): Promise<{ subject: string; isNew: boolean }>;
   /**
    * Resets an existing user: enabled, signed out, without a second factor, with a temporary password. If none is
-   * given, the pool e-mails one.
+   * given, the pool emails one.
    * @throws WeakPassword
    */
   renewUser(user: { email: string; subject: string; temporaryPassword?: string }): Promise<void>;
@@ -100,7 +100,7 @@ export interface UserPool {
    * false: the current password is wrong. Throws WeakPassword, and InvalidToken for an access token that was revoked.
    */
   changePassword(given: { accessToken: string; current: string; next: string }): Promise<boolean>;
-  /** E-mails a code if the user exists. The caller cannot tell whether one does. */
+  /** Emails a code if the user exists. The caller cannot tell whether one does. */
   startReset(email: string): Promise<void>;
   /** false: the code is wrong, used or expired. Throws WeakPassword. */
   finishReset(given: { email: string; code: string; password: string }): Promise<boolean>;
@@ -253,7 +253,7 @@ export const createUserPool = (
     },
 
     async answerChallenge({ email, session, challenge, answer, client, caller }) {
-      // Cognito requires the user's own name here, not the e-mail address.
+      // Cognito requires the user's own name here, not the email address.
       const user = await find(email);
       if (!user) return undefined;
       const { name, field } = CHALLENGES[challenge];

@@ -73,13 +73,13 @@ export const toWire = ({
   ...user
 }: StoredUser): User => user;
 
-/** 409 for an e-mail address that is in use. */
+/** 409 for an email address that is in use. */
 export const emailTaken = (): Conflict =>
   new Conflict({
     code: 'email_taken',
     param: 'email',
     message:
-      'This e-mail address is in use, perhaps in another organization, or is being deleted. Use another one, or try again in a minute.',
+      'This email address is in use, perhaps in another organization, or is being deleted. Use another one, or try again in a minute.',
   });
 
 /** Users in the `accounts` table. `claim` is any text that identifies the request that claims an address. */

@@ -4,7 +4,7 @@ import { ROLES } from '../hosts/permissions.ts';
 import { toBase62 } from '../ids/base62.ts';
 import { prefixes, RANDOM_CHARACTERS } from '../ids/id.ts';
 
-/** E-mail addresses are case-insensitive. */
+/** Email addresses are case-insensitive. */
 export const Email = z
   .email()
   // The identity provider's maximum.

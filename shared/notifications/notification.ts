@@ -45,7 +45,7 @@ export const Notification = z.object({
    * has what both sides can read.
    */
   data: z.record(z.string(), z.unknown()),
-  /** The address of the one person whom it concerns, for an e-mail. Receivers of webhooks don't see it. */
+  /** The address of the one person whom it concerns, for an email. Receivers of webhooks don't see it. */
   recipient: z.string().optional(),
   /** The user with that address. Absent in notifications of earlier releases. */
   user: z.string().optional(),

@@ -58,7 +58,7 @@ export type TicketSummary = z.infer<typeof TicketSummary>;
 
 /** A ticket at rest. */
 export const Ticket = TicketSummary.extend({
-  /** The e-mail address of `created_by`. */
+  /** The email address of `created_by`. */
   email: z.string(),
   evidence: z.array(z.object({ type: EvidenceType, id: z.string() })),
   /** Messages that both sides can read. */

@@ -35,7 +35,7 @@ const FilterBar = ({ values, onChange }: FilterBarProps) => (
       suggestions={ACTIONS}
       isCode
     />
-    <FilterField label="Actor (id or e-mail)" value={values.actor} onChange={(actor) => onChange({ actor })} />
+    <FilterField label="Actor (id or email)" value={values.actor} onChange={(actor) => onChange({ actor })} />
     <FilterField label="Target (id)" value={values.target} onChange={(target) => onChange({ target })} isCode />
     {isNarrowed(values) && <Button onClick={() => onChange({ action: '', actor: '', target: '' })}>Clear filters</Button>}
   </Filters>

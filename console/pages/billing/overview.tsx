@@ -47,7 +47,7 @@ const Alerts = ({
   return (
     <Section title="Alerts" actions={can(me, 'billing:write') && <Button onClick={() => setEdited(profile)}>Edit alerts</Button>}>
       <p>
-        Alerts are sent once per budget period by <ScreenLink to="/webhooks">webhook</ScreenLink> and by e-mail to the addresses in the
+        Alerts are sent once per budget period by <ScreenLink to="/webhooks">webhook</ScreenLink> and by email to the addresses in the
         billing profile. They cover the organization's budget and the budgets of its <ScreenLink to="/api-keys">API keys</ScreenLink>.
       </p>
       {budget !== null && budget_thresholds.length > 0 && (

@@ -25,7 +25,7 @@ export const PROFILE_LABELS = {
   addressLines: 'Address',
   country: 'Country',
   taxId: 'Tax id',
-  emails: 'E-mail addresses for invoices and alerts',
+  emails: 'Email addresses for invoices and alerts',
   purchaseOrder: 'Purchase order',
   terms: 'Payment due in (days)',
   note: 'Invoice note',

@@ -15,7 +15,7 @@ type Login = ReplyBody<'GET /v1/identity-providers/{id}/events'>['data'][number]
 const COLUMNS: readonly Column<Login>[] = [
   { title: 'Time', isWhole: true, render: ({ at }) => <Time seconds={at} /> },
   { title: 'Outcome', render: ({ outcome }) => <Chip state={outcome} tone={outcome === 'refused' ? 'bad' : 'good'} /> },
-  { title: 'E-mail', render: ({ email, is_verified }) => (is_verified ? (email ?? '–') : 'not verified') },
+  { title: 'Email', render: ({ email, is_verified }) => (is_verified ? (email ?? '–') : 'not verified') },
   {
     title: 'Result',
     render: ({ reason, role }) =>

@@ -22,14 +22,14 @@ type DialogProps = PartProps & { onClose: () => void };
 const LockedOut = ({ emails, isCut }: { emails: readonly string[]; isCut: boolean }) =>
   emails.length === 0 ? (
     <p>
-      Everyone else can sign in with the provider: their e-mail addresses are in verified domains
+      Everyone else can sign in with the provider: their email addresses are in verified domains
       {isCut && ` (only the first ${MAX_USERS} users were checked)`}.
     </p>
   ) : (
     <Notice tone="warn">
       <p>
         {isCut && 'At least '}
-        {emails.length} {emails.length === 1 ? 'user' : 'users'} will not be able to sign in, because their e-mail addresses are not in a
+        {emails.length} {emails.length === 1 ? 'user' : 'users'} will not be able to sign in, because their email addresses are not in a
         verified domain:
       </p>
       <Items>
@@ -64,7 +64,7 @@ const RefusePasswords = ({ provider, organization, onClose }: DialogProps) => {
             <Form submitLabel="Refuse passwords" look="danger" canSubmit={breakGlass !== undefined} onCancel={onClose} onSubmit={refuse}>
               <p>
                 Users of the organization will be able to sign in only with {provider.name}. Passwords are refused, and no reset codes are
-                e-mailed. Current sessions stay valid until they expire.
+                emailed. Current sessions stay valid until they expire.
               </p>
               <SelectField
                 label="Break-glass owner"

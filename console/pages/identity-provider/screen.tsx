@@ -52,7 +52,7 @@ const Details = ({ provider }: Pick<PartProps, 'provider'>) => (
         ['Scopes', provider.scopes.join(', ')],
         ['Required acr', provider.required_acr.length > 0 ? provider.required_acr.join(', ') : undefined],
         ['Session length', `${provider.session_hours} ${provider.session_hours === 1 ? 'hour' : 'hours'}`],
-        ['E-mail addresses', provider.addresses_are_managed ? 'treated as verified' : 'must be verified by the provider'],
+        ['Email addresses', provider.addresses_are_managed ? 'treated as verified' : 'must be verified by the provider'],
         ['SCIM deactivation', provider.deactivation_revokes_keys ? 'revokes API keys' : 'keeps API keys'],
       ]}
     />

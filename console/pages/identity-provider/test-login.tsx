@@ -29,7 +29,7 @@ const Result = ({ result }: { result: ReplyBody<'GET /v1/identity-providers/{id}
       <Facts
         facts={[
           ['Reason', reason === null ? undefined : <code key="reason">{reason}</code>],
-          ['E-mail', email ?? '–'],
+          ['Email', email ?? '–'],
           ['Role', role ?? '–'],
           ['Subject', <code key="subject">{subject ?? '–'}</code>],
         ]}

@@ -38,7 +38,7 @@ export const PROVIDER_LABELS = {
   defaultRole: 'Default role',
   requiredAcr: 'Required acr values',
   sessionHours: 'Session length (hours)',
-  addressesAreManaged: 'Treat e-mail addresses as verified',
+  addressesAreManaged: 'Treat email addresses as verified',
   deactivationRevokesKeys: 'Revoke API keys on SCIM deactivation',
 } as const satisfies Record<keyof ProviderDraft, string>;
 

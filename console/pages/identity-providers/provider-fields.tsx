@@ -37,7 +37,7 @@ export const UserFields = ({ draft, onChange }: ProviderFieldsProps) => (
       label={PROVIDER_LABELS.domains}
       value={draft.domains}
       onChange={(domains) => onChange({ domains })}
-      hint="Domains of your users’ e-mail addresses, separated by commas. You verify them afterwards."
+      hint="Domains of your users’ email addresses, separated by commas. You verify them afterwards."
       placeholder="example.com"
       isCode
       autoComplete="off"

@@ -12,7 +12,7 @@ const factsOf = ({ legal_name, address, tax_id, email }: Party) =>
     ['Name', legal_name],
     ['Address', address ? [...address.lines, address.country].join(', ') : '–'],
     ['Tax id', tax_id ?? '–'],
-    ['E-mail', email ?? undefined],
+    ['Email', email ?? undefined],
   ] as const;
 
 const HASH_SHOWN = 12;

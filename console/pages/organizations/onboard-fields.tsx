@@ -24,7 +24,7 @@ export const OnboardFields = ({ draft, onChange, fixed }: OnboardFieldsProps) =>
         autoFocus
       />
       <TextField
-        label="Owner’s e-mail"
+        label="Owner’s email"
         hint="The owner manages the organization and can invite others."
         fault={faults.email}
         type="email"
@@ -57,7 +57,7 @@ export const OnboardFields = ({ draft, onChange, fixed }: OnboardFieldsProps) =>
           )}
           <TextField
             label="Owner’s temporary password"
-            hint="At least 12 characters. You send it to the owner. Leave empty to send one by e-mail."
+            hint="At least 12 characters. You send it to the owner. Leave empty to send one by email."
             value={draft.temporaryPassword}
             onChange={(temporaryPassword) => onChange({ temporaryPassword })}
             autoComplete="off"

@@ -8,7 +8,7 @@ export type OnboardingDraft = LimitsDraft & {
   /** Dollars; only of an organization that pays from credit. */
   credit: string;
   email: string;
-  /** Empty: one is e-mailed. */
+  /** Empty: one is emailed. */
   temporaryPassword: string;
   keyName: string;
 };
@@ -41,7 +41,7 @@ export const faultsOfOnboarding = (draft: OnboardingDraft): Partial<Record<keyof
   ...(draft.prepaid &&
     draft.credit !== '' &&
     !(isDollars(draft.credit) && /[1-9]/.test(draft.credit)) && { credit: 'Enter dollars, such as 100.' }),
-  ...(draft.email !== '' && !/^[^@\s]+@[^@\s]+$/.test(draft.email.trim()) && { email: 'Enter an e-mail address.' }),
+  ...(draft.email !== '' && !/^[^@\s]+@[^@\s]+$/.test(draft.email.trim()) && { email: 'Enter an email address.' }),
 });
 
 /** True for a draft that can be sent. */

@@ -5,7 +5,7 @@ interface Welcome {
   consoleUrl: string;
   /** Ends in `/v1`. */
   baseUrl: string;
-  /** True: the service has e-mailed the temporary password. */
+  /** True: the service has emailed the temporary password. */
   isPasswordMailed: boolean;
   hasKey: boolean;
 }
@@ -16,7 +16,7 @@ export const welcomeOf = ({ organization, email, consoleUrl, baseUrl, isPassword
     `${organization} now has an account, and you are its owner.`,
     '',
     `1. Sign in at ${consoleUrl}`,
-    `   with ${email} and the temporary password that ${isPasswordMailed ? 'was e-mailed to you. It works for 7 days.' : 'you receive separately.'}`,
+    `   with ${email} and the temporary password that ${isPasswordMailed ? 'was emailed to you. It works for 7 days.' : 'you receive separately.'}`,
     `2. ${hasKey ? 'You receive your first API key separately. Keep it secret.' : 'Create an API key there.'}`,
     `   OpenAI clients use it with the base URL ${baseUrl}`,
     '3. Invite your colleagues under Users.',

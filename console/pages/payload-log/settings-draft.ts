@@ -5,7 +5,7 @@ export type PatternName = Settings['patterns'][number];
 
 /** What is found in texts and replaced, and how people read it. */
 export const PATTERN_LABELS: Readonly<Record<PatternName, string>> = {
-  email: 'E-mail addresses',
+  email: 'Email addresses',
   phone: 'Phone numbers',
   credit_card: 'Credit card numbers',
   iban: 'IBANs',

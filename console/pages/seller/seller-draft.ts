@@ -25,7 +25,7 @@ export const SELLER_LABELS = {
   address: 'Address',
   country: 'Country code',
   taxId: 'Tax ID',
-  email: 'Contact e-mail',
+  email: 'Contact email',
   currency: 'Currency',
   currencySymbol: 'Currency symbol',
   paymentTermsDays: 'Payment due in (days)',

@@ -57,7 +57,7 @@ const CreateSecret = ({ account, onClose }: { account: ServiceAccount; onClose: 
           value={days}
           onChange={setDays}
           choices={DAYS.map((count) => [count, `in ${count} days`] as const)}
-          hint="Owners get an e-mail 14 days before."
+          hint="Owners get an email 14 days before."
         />
       </Form>
     </Dialog>

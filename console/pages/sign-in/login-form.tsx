@@ -28,7 +28,7 @@ export const LoginForm = ({ email: known = '' }: { email?: string | undefined })
         onResult(await callWithCookie('POST /v1/auth/browser/login', { email, password, stay_signed_in: staysSignedIn }))
       }
     >
-      <TextField label="E-mail" type="email" value={email} onChange={setEmail} autoComplete="username" autoFocus />
+      <TextField label="Email" type="email" value={email} onChange={setEmail} autoComplete="username" autoFocus />
       <TextField label="Password" type="password" value={password} onChange={setPassword} autoComplete="current-password" />
       <CheckField
         label="Stay signed in"

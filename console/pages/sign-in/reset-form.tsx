@@ -10,7 +10,7 @@ interface ResetFormProps {
   onCancel: () => void;
 }
 
-/** Sends a code to an e-mail address, and sets a new password with it. */
+/** Sends a code to an email address, and sets a new password with it. */
 export const ResetForm = ({ onDone, onCancel }: ResetFormProps) => {
   const [email, setEmail] = useState('');
   const [isSent, setSent] = useState(false);
@@ -27,7 +27,7 @@ export const ResetForm = ({ onDone, onCancel }: ResetFormProps) => {
           setSent(true);
         }}
       >
-        <TextField label="E-mail" type="email" value={email} onChange={setEmail} autoComplete="username" autoFocus />
+        <TextField label="Email" type="email" value={email} onChange={setEmail} autoComplete="username" autoFocus />
       </Form>
     );
   return (

@@ -29,7 +29,7 @@ const beginInNewTab = async (email: string, staysSignedIn: boolean): Promise<voi
   }
 };
 
-/** Asks for an e-mail address, and sends the browser to the identity provider of its domain. */
+/** Asks for an email address, and sends the browser to the identity provider of its domain. */
 export const SingleSignOnForm = ({ email: known = '', isInNewTab = false, onCancel }: SingleSignOnFormProps) => {
   const [email, setEmail] = useState(known);
   const [staysSignedIn, setStays] = useState(false);
@@ -45,7 +45,7 @@ export const SingleSignOnForm = ({ email: known = '', isInNewTab = false, onCanc
       }}
     >
       {isBegun && <Notice tone="good">Sign in on the new tab. This page then continues and keeps everything that you typed.</Notice>}
-      <TextField label="E-mail" type="email" value={email} onChange={setEmail} autoComplete="username" autoFocus />
+      <TextField label="Email" type="email" value={email} onChange={setEmail} autoComplete="username" autoFocus />
       <CheckField
         label="Stay signed in"
         hint="For as long as your company allows. Otherwise, your session ends when you close the browser."

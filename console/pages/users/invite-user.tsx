@@ -13,7 +13,7 @@ interface InviteUserProps {
   onClose: () => void;
 }
 
-/** Invites a user by e-mail. */
+/** Invites a user by email. */
 export const InviteUser = ({ organization, onClose }: InviteUserProps) => {
   const roles = rolesIn(organization ?? '');
   const [email, setEmail] = useState('');
@@ -38,10 +38,10 @@ export const InviteUser = ({ organization, onClose }: InviteUserProps) => {
           onClose();
         }}
       >
-        <TextField label="E-mail" type="email" value={email} onChange={setEmail} autoComplete="off" autoFocus />
+        <TextField label="Email" type="email" value={email} onChange={setEmail} autoComplete="off" autoFocus />
         <TextField label="Name" value={name} onChange={setName} autoComplete="off" maxLength={100} />
         <SelectField label="Role" value={role} onChange={setRole} choices={roles} />
-        <p>They get an e-mail with a temporary password, which is valid for 7 days.</p>
+        <p>They get an email with a temporary password, which is valid for 7 days.</p>
       </Form>
     </Dialog>
   );

@@ -59,7 +59,7 @@ const UserList = ({ organization }: { organization: string | undefined }) => {
       columns={columnsFor(me)}
       empty={
         <Empty title={q || role || status ? 'No user matches these filters' : 'No user yet'}>
-          <p>Users sign in to this console. Invite them by e-mail.</p>
+          <p>Users sign in to this console. Invite them by email.</p>
         </Empty>
       }
     />
@@ -90,7 +90,7 @@ export const Screen = () => {
     >
       <Filters>
         <OrganizationField value={chosen} onChange={setChosen} />
-        <FilterField label="Search" placeholder="Name, e-mail or id" value={q} onChange={(text) => change({ q: text })} />
+        <FilterField label="Search" placeholder="Name, email or id" value={q} onChange={(text) => change({ q: text })} />
         <SelectField
           label="Role"
           value={role}

@@ -41,7 +41,7 @@ const ActionDialog = ({ action, user, isOwn, onClose }: { action: Action; user: 
           onClose={onClose}
           onConfirm={() => request('POST /v1/users/{id}/invitation', { parameters: { id } })}
         >
-          <p>They get an e-mail with a new temporary password. The earlier one no longer works.</p>
+          <p>They get an email with a new temporary password. The earlier one no longer works.</p>
         </Confirm>
       );
     case 'reset':

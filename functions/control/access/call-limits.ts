@@ -5,7 +5,7 @@ import { type Actor, isOfPlatform } from './actor.ts';
 export type CallSpan = 'minute' | 'hour' | 'day';
 
 // `account`: the organization of the caller, or the user if they belong to none. `resource`: the resource in the path,
-// for each account. `recipient`: an e-mail address. `connection`: an identity provider that calls with a SCIM token.
+// for each account. `recipient`: an email address. `connection`: an identity provider that calls with a SCIM token.
 type Per = 'user' | 'connection' | 'organization' | 'account' | 'resource' | 'recipient';
 
 /** A number of calls that are allowed in a time. */
@@ -158,7 +158,7 @@ const SUBJECTS = {
   organization: ['An organization', 'Your organization'],
   account: ['An organization', 'Your organization'],
   resource: ['A webhook', 'This webhook'],
-  recipient: ['An e-mail address', 'This e-mail address'],
+  recipient: ['An email address', 'This email address'],
   connection: ['An identity provider', 'This identity provider'],
 } as const satisfies Record<Per, readonly [anyone: string, caller: string]>;
 

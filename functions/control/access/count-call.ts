@@ -17,7 +17,7 @@ interface Call {
   actor: Actor;
   /** The id in the path, if there is one. */
   resource?: string | undefined;
-  /** The e-mail address that it sends something to. */
+  /** The email address that it sends something to. */
   recipient?: string;
 }
 

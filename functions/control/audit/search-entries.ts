@@ -20,7 +20,7 @@ export const AuditQuery = z.strictObject({
   start_time: UnixSeconds.optional().meta({ description: 'Only entries of this time (Unix seconds) or later.' }),
   end_time: UnixSeconds.optional().meta({ description: 'Only entries before this time (Unix seconds).' }),
   action: exactly('Only entries with this action or, if it ends with a dot, with actions that begin like this: `api_key.`'),
-  actor: exactly('Only changes by the user with this id or e-mail address, or by the operator with this name.'),
+  actor: exactly('Only changes by the user with this id or email address, or by the operator with this name.'),
   target: exactly('Only changes of the resource with this id.'),
   format: z.enum(['json', 'csv']).default('json').meta({
     description: 'With `csv`, `limit` has no effect: the text has up to 2,000 entries, with times in ISO 8601.',
@@ -38,7 +38,7 @@ export interface AuditReads {
   audit: Pick<AuditStore, 'list'>;
 }
 
-// Organizations don't see the e-mail and IP addresses of admins and operators, and can't search for them either.
+// Organizations don't see the email and IP addresses of admins and operators, and can't search for them either.
 const redactFor = ({ organization, ...actor }: Pick<Actor, 'role' | 'organization'>, entry: AuditEntry): AuditEntry =>
   isOfPlatform(actor) || entry.actor.organization === organization
     ? entry

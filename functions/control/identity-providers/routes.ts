@@ -124,7 +124,7 @@ export const identityProviderRoutes = [
       path: oneProvider,
       operationId: 'deleteIdentityProvider',
       summary: 'Delete an identity provider',
-      description: 'Its users stay. They can use passwords again, after a reset by e-mail if they never had one.',
+      description: 'Its users stay. They can use passwords again, after a reset by email if they never had one.',
       access: 'identity_providers:write',
       isForPeople: true,
       needsFreshLogin: true,

@@ -9,7 +9,7 @@ import type { LookupMatch } from './lookup-resource.ts';
 // A page of the database ends at 1 MB, which has about as many keys.
 const MAX_KEYS_READ = 1_500;
 
-/** Finds a user whom the actor can see by their e-mail address. */
+/** Finds a user whom the actor can see by their email address. */
 export const findByEmail = async (deps: LookupDependencies, actor: Actor, text: string): Promise<LookupMatch[]> => {
   const id = text.includes('@') && can(actor, 'users:read') ? await deps.users.idOfEmail(text.toLowerCase()) : undefined;
   return id === undefined ? [] : findById(deps, actor, id);

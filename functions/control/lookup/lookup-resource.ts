@@ -11,7 +11,7 @@ export const LookupQuery = z.strictObject({
     .min(1)
     .max(MAX_CHARACTERS)
     .meta({
-      description: 'An id, an e-mail address, the hint of an API key, the start of its name, or the name of a model. Never a secret.',
+      description: 'An id, an email address, the hint of an API key, the start of its name, or the name of a model. Never a secret.',
       examples: ['req_1lNcTUSq3vTzyiBxiH50nXkCb'],
     }),
 });
@@ -37,7 +37,7 @@ export const LookupMatch = z.object({
   name: z
     .string()
     .nullable()
-    .meta({ description: 'Such as the name of an API key, the e-mail address of a user or the number of an invoice.' }),
+    .meta({ description: 'Such as the name of an API key, the email address of a user or the number of an invoice.' }),
   organization: z.string().nullable().meta({ description: 'The organization that it belongs to; null: the platform.' }),
   url_path: z.string().meta({ description: 'The path of its route.', examples: ['/v1/api-keys/key_VbdBUPc4RtYvB8fK2m'] }),
 });

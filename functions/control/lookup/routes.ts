@@ -13,7 +13,7 @@ export const lookupRoutes = [
       operationId: 'lookup',
       summary: 'Find a resource',
       description:
-        'Finds what an id, an e-mail address, a hint or a name means, among the resources that you can see. Each needs the permission of its own routes; what belongs to another organization is not found. Ids of replies, such as `chatcmpl-…`, find their request. For users of the platform, keys are found by id only.',
+        'Finds what an id, an email address, a hint or a name means, among the resources that you can see. Each needs the permission of its own routes; what belongs to another organization is not found. Ids of replies, such as `chatcmpl-…`, find their request. For users of the platform, keys are found by id only.',
       access: 'account:read',
       limits: ['searches'],
       query: LookupQuery,

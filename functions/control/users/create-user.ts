@@ -39,7 +39,7 @@ const checkAddress = (email: string): void => {
   });
 };
 
-// While passwords are refused, one that is e-mailed would only mislead.
+// While passwords are refused, one that is emailed would only mislead.
 const passwordOfSingleSignOn = async (
   { identityProviders }: UserDependencies,
   organization: string | null,
@@ -64,7 +64,7 @@ const invite = async ({ userPool }: UserDependencies, invitation: { email: strin
  * Creates a user: first at the identity provider, then here, where the rights are stored. Repeating the call after a
  * crash completes it.
  * @param checks further conditions of the creation
- * @param beforeInvitation called when the address is claimed, before anything is e-mailed to it; its error ends the
+ * @param beforeInvitation called when the address is claimed, before anything is emailed to it; its error ends the
  * creation
  * @throws 404 or 403 for the organization, 409 if the address is in use, 400 for a weak password or a service
  * account's address

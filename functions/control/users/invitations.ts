@@ -22,7 +22,7 @@ export const NewUser = z.strictObject({
       'The user’s organization. Required for admins, except for the roles of the platform: `admin`, `support` and `platform_billing`. Owners can leave it out.',
   }),
   temporary_password: z.string().min(12).max(256).optional().meta({
-    description: 'A temporary password that you pass on. By default, Sluice e-mails one. Valid for 7 days; replaced at the first login.',
+    description: 'A temporary password that you pass on. By default, Sluice emails one. Valid for 7 days; replaced at the first login.',
   }),
 });
 export type NewUser = z.output<typeof NewUser>;
@@ -84,7 +84,7 @@ export const inviteUser = async (deps: InvitationDependencies, actor: Actor, bod
   });
 };
 
-/** E-mails an invitation again, with a new temporary password. @throws 404, 409 if the user has logged in, 429 */
+/** Emails an invitation again, with a new temporary password. @throws 404, 409 if the user has logged in, 429 */
 export const resendInvitation = async (deps: InvitationDependencies, actor: Actor, id: string): Promise<void> => {
   await countSentInvitation(deps, actor);
   const user = await visibleUser(deps, actor, id);

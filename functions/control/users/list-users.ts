@@ -14,7 +14,7 @@ export const UsersQuery = z.strictObject({
   organization: OrganizationId.optional().meta({
     description: 'Defaults to your own organization. Required for admins, who can send `platform` to list the users of the platform.',
   }),
-  q: textFilter('name, e-mail address or id'),
+  q: textFilter('name, email address or id'),
   status: User.shape.status.optional().meta({ description: 'Only users with this status.' }),
   role: User.shape.role.optional().meta({ description: 'Only users with this role.' }),
 });

@@ -29,7 +29,7 @@ export const userRoutes = [
       operationId: 'inviteUser',
       summary: 'Invite a user',
       description:
-        'Owners can invite to their own organization, admins to any. Sluice e-mails the invitation unless you send a temporary password.',
+        'Owners can invite to their own organization, admins to any. Sluice emails the invitation unless you send a temporary password.',
       access: 'users:write',
       needsFreshLogin: true,
       limits: ['invitations', 'invitations_to_address'],

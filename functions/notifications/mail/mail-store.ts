@@ -3,14 +3,14 @@ import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 
-/** An e-mail about a notification to one address, at rest. Times are milliseconds since the epoch. */
+/** An email about a notification to one address, at rest. Times are milliseconds since the epoch. */
 export const Mail = z.object({
   /** Derived from the notification and the address. */
   id: z.string(),
   organization: z.string(),
   to: z.string(),
   /**
-   * The reason why this address gets the e-mail, which must still hold when it is sent: as this user of the
+   * The reason why this address gets the email, which must still hold when it is sent: as this user of the
    * organization, or as an address of the billing profile. Absent for support's address.
    */
   reader: z.union([z.literal('billing'), z.object({ user: z.string(), least: z.enum(['member', 'owner']) })]).optional(),
@@ -22,7 +22,7 @@ export const Mail = z.object({
   state: z.enum(['pending', 'sent', 'failed', 'withheld']),
   /** The number of attempts that were begun. */
   begun: z.int().min(0),
-  /** No attempt begins earlier: the last one failed, or another function is sending the e-mail. */
+  /** No attempt begins earlier: the last one failed, or another function is sending the email. */
   next_attempt_at: z.int(),
   /** Unix time in seconds. */
   expires_at: z.int(),
@@ -30,7 +30,7 @@ export const Mail = z.object({
 });
 export type Mail = z.infer<typeof Mail>;
 
-/** The e-mail was created before. */
+/** The email was created before. */
 export class MailExists extends Error {}
 
 export const mailIdOf = (event: string, address: string): string => `${event}#${createHash('sha256').update(address).digest('base64url')}`;
@@ -40,7 +40,7 @@ const recordKeyOf = ({ organization, id }: Pick<Mail, 'organization' | 'id'>): R
   record: `mail#${id}`,
 });
 
-/** E-mails in the table `notifications`: one row for each notification and address. */
+/** Emails in the table `notifications`: one row for each notification and address. */
 export const createMailStore = (table: RecordTable) => ({
   find: async (organization: string, id: string): Promise<Mail | undefined> => {
     const row = await table.get(recordKeyOf({ organization, id }));

@@ -26,8 +26,8 @@ const MAILS: Partial<Record<NotificationType, MailKind>> = {
 };
 
 const REASONS: Record<MailKind['audience'], string> = {
-  billing: "You get this e-mail because your address is in your organization's billing profile. An owner can remove it there.",
-  owners: 'You get this e-mail because you are an owner of the organization.',
+  billing: "You get this email because your address is in your organization's billing profile. An owner can remove it there.",
+  owners: 'You get this email because you are an owner of the organization.',
 };
 
 const MAX_VALUE_CHARACTERS = 500;
@@ -47,7 +47,7 @@ const factText = (name: string, value: unknown): string =>
 
 const labelOf = (name: string): string => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
 
-/** An e-mail without its address. */
+/** An email without its address. */
 export interface MailText {
   subject: string;
   text: string;
@@ -55,7 +55,7 @@ export interface MailText {
 }
 
 /**
- * The audience, the subject and the plain text of a notification's e-mail; undefined if its type is not sent by e-mail.
+ * The audience, the subject and the plain text of a notification's email; undefined if its type is not sent by email.
  */
 export const mailTextOf = ({
   id,

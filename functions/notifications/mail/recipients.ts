@@ -9,7 +9,7 @@ export interface RecipientDependencies {
   emailsOf: (organization: string) => Promise<readonly string[]>;
 }
 
-/** An address, and the reason why it gets an e-mail. */
+/** An address, and the reason why it gets an email. */
 export interface Recipient {
   to: string;
   /** Absent for support's address, which the deployer has configured. */
@@ -38,21 +38,21 @@ export const ticketReaders = async (
   return ownersOf(deps, organization);
 };
 
-// A user's address gets e-mails about money only while the user can see invoices. An owner entered any other address.
+// A user's address gets emails about money only while the user can see invoices. An owner entered any other address.
 const mayReadInvoices = async ({ users }: RecipientDependencies, organization: string, address: string): Promise<boolean> => {
   const user = await users.ofEmail(address);
   if (!user) return true;
   return user.status === 'active' && permissionsOf(user.role).has('billing:read') && (user.organization ?? organization) === organization;
 };
 
-/** The addresses that get e-mails about an organization's budgets, credit and invoices. */
+/** The addresses that get emails about an organization's budgets, credit and invoices. */
 export const billingReaders = async (deps: RecipientDependencies, organization: string): Promise<Recipient[]> => {
   const addresses = [...new Set(await deps.emailsOf(organization))];
   const allowed = await Promise.all(addresses.map((address) => mayReadInvoices(deps, organization, address)));
   return addresses.filter((_, i) => allowed[i]).map((to) => ({ to, reader: 'billing' }));
 };
 
-/** True if an e-mail may still be sent. Its recipient can have left the organization since it was created. */
+/** True if an email may still be sent. Its recipient can have left the organization since it was created. */
 export const mayStillRead = async (
   deps: RecipientDependencies,
   { organization, to, reader }: Pick<Mail, 'organization' | 'to' | 'reader'>,

@@ -5,10 +5,10 @@ const MAX_SDK_ATTEMPTS = 2;
 const CONNECTION_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 
-/** SES will never accept this e-mail. */
+/** SES will never accept this email. */
 export class MailRejected extends Error {}
 
-/** Sends a plain-text e-mail. @throws MailRejected; the SDK's errors for temporary failures */
+/** Sends a plain-text email. @throws MailRejected; the SDK's errors for temporary failures */
 export type SendEmail = (mail: { to: string; subject: string; text: string; reply_to?: string | undefined }) => Promise<void>;
 
 /**

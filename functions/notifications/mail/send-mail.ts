@@ -8,7 +8,7 @@ import { MailRejected, type SendEmail } from './send-email.ts';
 
 export interface MailDependencies extends MessageDependencies {
   mails: MailStore;
-  /** Undefined if e-mail is not configured. */
+  /** Undefined if email is not configured. */
   sendEmail: SendEmail | undefined;
   recipients: RecipientDependencies | undefined;
   shares: OrganizationShares;
@@ -55,8 +55,8 @@ const send = async (deps: MailDependencies & SendDependencies, mail: Mail, nowMs
 };
 
 /**
- * Sends a pending e-mail when it is due. After a crash between SES's reply and the change of the row, it is sent twice:
- * e-mail has no idempotency keys.
+ * Sends a pending email when it is due. After a crash between SES's reply and the change of the row, it is sent twice:
+ * email has no idempotency keys.
  */
 export const sendMail = async (deps: MailDependencies, message: Extract<QueuedWork, { mail: string }>): Promise<void> => {
   const mail = await deps.mails.find(message.organization, message.mail);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Notification } from '../../../shared/notifications/notification.ts';
 import { type MailText, onOneLine } from './mail-text.ts';
 
-/** Support's e-mail addresses. */
+/** Support's email addresses. */
 export interface SupportDesk {
   /** Gets the messages of customers; undefined: nobody does. */
   email: string | undefined;
@@ -32,7 +32,7 @@ const withTicket = (address: string, ticket: string): string => {
 /** The side whose action a ticket's notification reports; null for automatic changes. */
 export const sideOfTicketEvent = ({ data }: Pick<Notification, 'data'>): 'customer' | 'support' | null => TicketData.parse(data).by;
 
-/** The plain text of the e-mail that informs one side of a ticket about the other's message or change of status. */
+/** The plain text of the email that informs one side of a ticket about the other's message or change of status. */
 export const ticketMailOf = ({ id, organization, data }: Notification, { replyTo }: Pick<SupportDesk, 'replyTo'>): MailText => {
   const { ticket, subject, severity, status, by, body } = TicketData.parse(data);
   const who = by === 'support' ? 'Support' : organization;

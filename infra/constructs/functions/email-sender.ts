@@ -12,7 +12,7 @@ const withParents = (domain: string): string[] => {
 };
 
 /**
- * Lets a function send e-mail from one address with SES, and gives it the address. SES verifies the address, its domain
+ * Lets a function send email from one address with SES, and gives it the address. SES verifies the address, its domain
  * or a domain above that, so the permission names all of these identities, and the condition names the address. SES
  * also authorizes the call for the configuration set that a deployer can give an identity as its default.
  * @param address such as `billing@mail.example.com`

@@ -52,7 +52,7 @@ const TRIGGERS = [
 const INVITATION_VALIDITY = Duration.days(7);
 
 /**
- * The users, who log in with an e-mail address, a password and, optionally, a second factor. Two settings can never
+ * The users, who log in with an email address, a password and, optionally, a second factor. Two settings can never
  * be changed on an existing pool: that the address is the user name, and that its case does not matter.
  */
 export class UserPool extends Construct {

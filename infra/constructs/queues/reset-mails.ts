@@ -12,7 +12,7 @@ const BATCH_SIZE = 5;
 // AWS's minimum, so that most environments are left for the callers of the function.
 const CONCURRENCY = 2;
 
-/** The requests for codes with which a password is reset, so that their callers wait for no e-mail. */
+/** The requests for codes with which a password is reset, so that their callers wait for no email. */
 export class ResetMails extends WorkQueue {
   constructor(scope: Construct, id: string) {
     super(scope, id, {

@@ -20,7 +20,7 @@ export interface User {
 export interface Backend {
   /** Sends a call unchanged. Throws a AwsError with the error of cognito-local. */
   call(action: string, request: object): Promise<Readonly<Record<string, unknown>>>;
-  /** @param name e-mail address or subject */
+  /** @param name email address or subject */
   user(pool: UserPool, name: string): Promise<User | undefined>;
   /** True if the password is correct, whatever the user's state. */
   isPassword(pool: UserPool, name: string, password: string): Promise<boolean>;

@@ -28,7 +28,7 @@ export interface Cognito {
 export interface CognitoOptions {
   pools: readonly UserPool[];
   stateFolder: string;
-  /** Folder of `cognito.log` and of `mail.log`, which has the e-mails that Cognito would send. */
+  /** Folder of `cognito.log` and of `mail.log`, which has the emails that Cognito would send. */
   logFolder: string;
   /** Deletes all users at the end. */
   ephemeral: boolean;

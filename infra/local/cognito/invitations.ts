@@ -14,7 +14,7 @@ const CreateUser = z.looseObject({
 });
 
 /**
- * AdminCreateUser: checks the temporary password, stores the e-mail address in lower case and can resend the
+ * AdminCreateUser: checks the temporary password, stores the email address in lower case and can resend the
  * invitation.
  */
 export const createCreateUser =

@@ -42,5 +42,5 @@ export const findClient = ({ pools }: RuleContext, id: string): { pool: UserPool
   throw poolNotFound(id);
 };
 
-/** Normalizes a username: an e-mail address in any case, or a subject, which is lower case. */
+/** Normalizes a username: an email address in any case, or a subject, which is lower case. */
 export const toName = (username: string): string => username.toLowerCase();

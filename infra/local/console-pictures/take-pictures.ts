@@ -15,7 +15,7 @@ const LOADED_AFTER_MS = 20_000;
 
 const signIn = async (page: Page, url: string, { email, password }: Login): Promise<void> => {
   await page.goto(url);
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.locator('#main').waitFor();

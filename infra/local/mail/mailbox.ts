@@ -20,7 +20,7 @@ export interface Mailbox {
   send(mail: CognitoMail | SesMail): Promise<void>;
 }
 
-/** Writes e-mails to `mail.log` in a folder, one JSON object per line, for developers and tests. */
+/** Writes emails to `mail.log` in a folder, one JSON object per line, for developers and tests. */
 export const createMailbox = (folder: string): Mailbox => ({
   async send(mail) {
     await mkdir(folder, { recursive: true });

@@ -15,7 +15,7 @@ const parse = (line: string): object[] => {
   }
 };
 
-/** Reads the newest e-mails of a run, the newest first; none if it has sent none. */
+/** Reads the newest emails of a run, the newest first; none if it has sent none. */
 export const readMails = async (logFolder: string): Promise<object[]> => {
   try {
     await using file = await open(path.join(logFolder, 'mail.log'));

@@ -50,7 +50,7 @@ const send = (response: ServerResponse, status: number, body: object): void => {
   response.end(JSON.stringify(body));
 };
 
-// Other pages of the browser must neither read the e-mails nor move the clock, also by a name that leads here.
+// Other pages of the browser must neither read the emails nor move the clock, also by a name that leads here.
 const isOwn = ({ method, headers }: IncomingMessage, url: string): boolean => {
   const { port } = new URL(url);
   const host = [`127.0.0.1:${port}`, `localhost:${port}`].find((own) => own === headers.host);
@@ -59,7 +59,7 @@ const isOwn = ({ method, headers }: IncomingMessage, url: string): boolean => {
 };
 
 /**
- * Serves the developer panel: a page that shows the run's time, jobs and e-mails, and moves its clock. After a move,
+ * Serves the developer panel: a page that shows the run's time, jobs and emails, and moves its clock. After a move,
  * the jobs that were due in between run.
  * @throws Error with code EADDRINUSE if the port is in use
  */

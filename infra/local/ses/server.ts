@@ -28,7 +28,7 @@ interface Answer {
 
 /**
  * Starts an emulator of SES with the call SendEmail for plain text
- * (https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html). It writes the e-mails to the mailbox
+ * (https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html). It writes the emails to the mailbox
  * instead of sending them.
  */
 export const startSes = async (mailbox: Mailbox): Promise<SesEmulator> => {

@@ -13,7 +13,7 @@ import { serviceOperations } from './service-operations.ts';
 const DESCRIPTION = `The control plane manages Sluice's organizations, users, API keys, models, deployments, prices, credit and invoices, and keeps an audit log.
 Other hosts generate text.
 
-**Log in.** Send your e-mail address and password to \`POST ${AUTH_PATHS.login}\`. The first login uses the temporary password from your invitation. It returns
+**Log in.** Send your email address and password to \`POST ${AUTH_PATHS.login}\`. The first login uses the temporary password from your invitation. It returns
 a challenge, and so does a login with a second factor. Send the \`access_token\` of the session with every other request, in the header
 \`Authorization: Bearer <access token>\`. It is valid for an hour; \`POST ${AUTH_PATHS.refresh}\` returns a new one. To try requests on this page, enter the
 token under *Authorize*.

@@ -5,7 +5,7 @@ export const LETTER = 2;
 export const HEX = 4;
 /** Word characters, `\w` in regular expressions. */
 export const WORD = 8;
-/** Characters of the part of an e-mail address before the `@`. */
+/** Characters of the part of an email address before the `@`. */
 export const LOCAL = 16;
 /** Characters of a label of a domain. */
 export const LABEL = 32;

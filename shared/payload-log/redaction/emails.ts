@@ -23,7 +23,7 @@ const endOfDomain = (scan: Scan, from: number): number => {
   return end;
 };
 
-/** The e-mail address around the `@` that is here. @param after the address begins here or later */
+/** The email address around the `@` that is here. @param after the address begins here or later */
 export const emailAround = (scan: Scan, at: number, after: number): Match | undefined => {
   let from = at;
   while (at - from < MAX_LOCAL && from > after && isIn(scan.codes[from - 1], LOCAL)) from--;

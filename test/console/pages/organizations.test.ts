@@ -145,7 +145,7 @@ describe('the message to a new owner', () => {
   test('says where to sign in and how to get a key', () => {
     const text = welcomeOf({ ...facts, isPasswordMailed: true, hasKey: false });
     expect(text).toContain('Sign in at https://c/console/');
-    expect(text).toContain('was e-mailed to you');
+    expect(text).toContain('was emailed to you');
     expect(text).toContain('Create an API key there.');
   });
 

@@ -96,7 +96,7 @@ describe('a link to the console', () => {
     const { page, faults, close } = await ui.openSignedOut(path);
     const requested: string[] = [];
     page.on('request', (request) => requested.push(new URL(request.url()).origin));
-    await page.getByLabel('E-mail').fill(owner.email);
+    await page.getByLabel('Email').fill(owner.email);
     await page.getByLabel('Password').fill(owner.password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.locator('#main').waitFor();
@@ -129,7 +129,7 @@ describe('a session that ends while a form is filled in', () => {
     await ui.control.done('DELETE', '/v1/me/sessions', { token });
     await page.getByRole('button', { name: 'Create API key' }).last().click();
     const again = page.getByRole('dialog', { name: 'Your session has ended' });
-    await again.getByLabel('E-mail').fill(owner.email);
+    await again.getByLabel('Email').fill(owner.email);
     await again.getByLabel('Password').fill(owner.password);
     await again.getByRole('button', { name: 'Sign in', exact: true }).click();
     await again.waitFor({ state: 'detached' });

@@ -22,7 +22,7 @@ const LIMIT_MS = 900_000;
 
 const invite = async (page: Page, organization: string): Promise<void> => {
   await page.goto(`${run.control_url}/console/users?organization=${organization}&dialog=invite`);
-  await page.getByLabel('E-mail').fill('ada@example.com');
+  await page.getByLabel('Email').fill('ada@example.com');
   await page.getByRole('dialog').getByLabel('Role').selectOption('owner');
   await page.getByRole('button', { name: 'Send invitation' }).click();
   await page.getByRole('cell', { name: 'owner' }).waitFor();
@@ -82,7 +82,7 @@ describe('the first steps in the console', () => {
       expect(await moveToNextMonth()).toEqual([]);
       await page.clock.fastForward(60_000);
       const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
-      await dialog.getByLabel('E-mail').fill(run.admin_email);
+      await dialog.getByLabel('Email').fill(run.admin_email);
       await dialog.getByLabel('Password').fill(run.admin_password);
       await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
       await dialog.waitFor({ state: 'hidden' });

@@ -25,7 +25,7 @@ describe('organizations in the console', () => {
     await page.getByRole('button', { name: 'Onboard organization' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Organization').fill(name);
-    await dialog.getByLabel('Owner’s e-mail').fill(email);
+    await dialog.getByLabel('Owner’s email').fill(email);
     await dialog.getByLabel('First API key').fill('production');
     await dialog.getByText('Limits, credit and password').click();
     await dialog.getByLabel('Budget per month').fill('500');
@@ -62,7 +62,7 @@ describe('organizations in the console', () => {
     });
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Organization').fill(name);
-    await dialog.getByLabel('Owner’s e-mail').fill(admin.email);
+    await dialog.getByLabel('Owner’s email').fill(admin.email);
     await dialog.getByRole('button', { name: 'Onboard organization' }).click();
     await dialog.getByText('The service could not be reached').waitFor();
     await dialog.getByRole('button', { name: 'Retry remaining steps' }).click();
@@ -71,7 +71,7 @@ describe('organizations in the console', () => {
       .getByRole('alert')
       .filter({ hasText: /e-?mail|address/i })
       .waitFor();
-    await dialog.getByLabel('Owner’s e-mail').fill(`grace-${randomUUID()}@example.com`);
+    await dialog.getByLabel('Owner’s email').fill(`grace-${randomUUID()}@example.com`);
     await dialog.getByRole('button', { name: 'Retry remaining steps' }).click();
     await page.getByRole('dialog', { name: `${name} is ready` }).waitFor();
     expect(await named(name)).toHaveLength(1);

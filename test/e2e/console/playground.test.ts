@@ -92,7 +92,7 @@ describe('the playground of the console', () => {
     await page.getByText('You: And canals?').waitFor();
     expect(await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage, location.href])')).not.toMatch(/canals|sk-/);
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('E-mail').waitFor();
+    await page.getByLabel('Email').waitFor();
     expect(await playgroundKeys(member)).toMatchObject([{ status: 'revoked' }]);
     expect(faults).toEqual([]);
     await close();

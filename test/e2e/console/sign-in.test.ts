@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => ui.close());
 
 const signIn = async (page: Page, { email: address, password }: { email: string; password: string }): Promise<void> => {
-  await page.getByLabel('E-mail').fill(address);
+  await page.getByLabel('Email').fill(address);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 };
@@ -69,8 +69,8 @@ describe('the sign-in page', () => {
   test('says in the words of the API that a password is wrong, and keeps the address', () =>
     signedOut('/', async ({ page }) => {
       await signIn(page, { email: owner.email, password: 'Not-the-password-9' });
-      expect((await page.getByRole('alert').textContent()) ?? '').toMatch(/e-mail|password/i);
-      expect(await page.getByLabel('E-mail').inputValue()).toBe(owner.email);
+      expect((await page.getByRole('alert').textContent()) ?? '').toMatch(/email|password/i);
+      expect(await page.getByLabel('Email').inputValue()).toBe(owner.email);
     }));
 
   test('asks an invited user for a password of their own', () =>
@@ -154,7 +154,7 @@ describe('a session', () => {
       await control.done('DELETE', '/v1/me/sessions', { token });
       await page.getByRole('button', { name: 'Create API key' }).last().click();
       const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
-      expect(await dialog.getByLabel('E-mail').inputValue()).toBe(user.email);
+      expect(await dialog.getByLabel('Email').inputValue()).toBe(user.email);
       await dialog.getByLabel('Password').fill(user.password);
       await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
       await dialog.waitFor({ state: 'detached' });

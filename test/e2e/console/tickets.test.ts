@@ -72,7 +72,7 @@ describe('tickets in the console', () => {
     // The next look for new messages is refused.
     await page.clock.fastForward('01:00');
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
-    await dialog.getByLabel('E-mail').fill(writer.email);
+    await dialog.getByLabel('Email').fill(writer.email);
     await dialog.getByLabel('Password').fill(writer.password);
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });

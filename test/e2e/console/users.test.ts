@@ -21,7 +21,7 @@ describe('users in the console', () => {
     const { page, faults, close } = visited;
     const email = `grace-${randomUUID()}@example.com`;
     await page.getByRole('button', { name: 'Invite user' }).click();
-    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel('Name').fill(PLANTED);
     await page.getByRole('button', { name: 'Send invitation' }).click();
     await page.getByText(PLANTED).waitFor();

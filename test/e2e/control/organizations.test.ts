@@ -188,7 +188,7 @@ test('npm run admin -- bootstrap creates an audited admin who can log in with th
     }),
   );
   await expect(promisify(execFile)(process.execPath, args, { env })).rejects.toMatchObject({
-    stderr: expect.stringContaining('e-mail address is in use'),
+    stderr: expect.stringContaining('email address is in use'),
   });
 });
 

@@ -18,7 +18,7 @@ afterAll(async () => {
 const { invite, login, lastCodeTo, actionsOf, tokenStatuses } = callsOf(() => users);
 
 describe('a login', () => {
-  test('ignores the case of the e-mail address', async () => {
+  test('ignores the case of the email address', async () => {
     expect((await login(owner.email.toUpperCase(), owner.password)).body.user.id).toBe(owner.id);
   });
 
@@ -122,7 +122,7 @@ describe('a password', () => {
     expect((await login(user.email, 'Another-Password-2')).status).toBe(200);
   });
 
-  test('can be reset once with an e-mailed code, and the reply is the same for an unknown user', async () => {
+  test('can be reset once with an emailed code, and the reply is the same for an unknown user', async () => {
     const user = await control.createUser({ role: 'member', organization });
     for (const email of [user.email, 'nobody-else@example.com'])
       expect((await control.call('POST', '/v1/auth/forgot', { body: { email } })).status).toBe(202);

@@ -22,7 +22,7 @@ afterAll(async () => {
 const { invite, login, lastCodeTo, actionsOf, tokenStatuses } = callsOf(() => users);
 
 describe('a user', () => {
-  test('is invited by e-mail without a temporary password, and can be invited again', async () => {
+  test('is invited by email without a temporary password, and can be invited again', async () => {
     const email = 'mailed@example.com';
     const { id } = await control.done('POST', '/v1/users', { token: owner.token, body: { email } });
     const first = (await lastCodeTo(email)) as string;
@@ -243,7 +243,7 @@ test('the audit log records who made each change, from where, and the earlier va
     ip_address: '127.0.0.1',
   });
   expect(await actionsOf()).toContain('organization.created');
-  // Organizations don't see the e-mail and IP addresses of admins.
+  // Organizations don't see the email and IP addresses of admins.
   const all = await control.done('GET', '/v1/audit-log?limit=100', { token: owner.token });
   const created = all.data.find(({ action }: { action: string }) => action === 'organization.created');
   expect(created).toMatchObject({ actor: { id: admin.id, email: null, organization: null }, ip_address: null });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   admin = await control.asAdmin();
 });
 
-// The local run logs its e-mails.
+// The local run logs its emails.
 const lastMailTo = async (email: string): Promise<string | undefined> => {
   const text = await readFile(path.join(run.state, 'logs', 'mail.log'), 'utf8').catch(() => '');
   return text.split('\n').findLast((line) => line.includes(email));

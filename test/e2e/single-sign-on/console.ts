@@ -67,12 +67,12 @@ const sessionCookies = async (context: BrowserContext) =>
 
 const begin = async (page: Page, email: string): Promise<void> => {
   await page.getByRole('button', { name: 'Sign in with your company' }).click();
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByRole('button', { name: 'Continue to your company’s sign-in' }).click();
 };
 
 const signIn = async (page: Page, { email, password }: Pick<SignedIn, 'email' | 'password'>): Promise<void> => {
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 };
@@ -122,7 +122,7 @@ describe('single sign-on in a browser', () => {
       await page.getByRole('button', { name: 'Save name' }).click();
       const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
       await dialog.getByRole('button', { name: 'Sign in with your company' }).click();
-      expect(await dialog.getByLabel('E-mail').inputValue()).toBe(at('eve'));
+      expect(await dialog.getByLabel('Email').inputValue()).toBe(at('eve'));
       const [tab] = await Promise.all([
         context.waitForEvent('page'),
         dialog.getByRole('button', { name: 'Continue to your company’s sign-in' }).click(),

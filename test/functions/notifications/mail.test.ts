@@ -49,7 +49,7 @@ test('mails an invoice once to each address of the billing profile, as plain tex
   expect(text).not.toContain('Due at');
 });
 
-test('mails nothing about deployments, and nothing if e-mail is not configured', async () => {
+test('mails nothing about deployments, and nothing if email is not configured', async () => {
   world.setEmails(['a@example.com']);
   await world.emit({ type: 'sluice.deployment.state_changed.v1' });
   await world.run(DAY_MS);
@@ -73,7 +73,7 @@ test('mails the end of a secret to the active owners, and to nobody else', async
   const lines = [
     'Secret: sas_1',
     'Expires at: 2027-01-15T08:00:00.000Z',
-    'You get this e-mail because you are an owner of the organization.',
+    'You get this email because you are an owner of the organization.',
   ];
   expect(world.mails[0]?.text.split('\n')).toEqual(expect.arrayContaining(lines));
 });

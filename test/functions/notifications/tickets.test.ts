@@ -144,7 +144,7 @@ test('mails a customer’s messages to support, and automatic changes to nobody'
   expect(world.mails.map(({ to }) => to)).toEqual(['desk@example.com']);
 });
 
-test('mails nobody without an address for support, or if e-mail is not configured', async () => {
+test('mails nobody without an address for support, or if email is not configured', async () => {
   await world.emit({ ...MESSAGE, data: { ...MESSAGE.data, by: 'customer' } });
   const noDesk = { ...world.deps, supportDesk: { email: undefined, replyTo: undefined } };
   await world.announceRows(await world.newEntries(), noDesk);

@@ -83,7 +83,7 @@ describe('single sign-on', () => {
     expect(url).toMatch(new RegExp(`^${CONTROL}/v1/auth/sso/authorize\\?login=[\\w-]{43}$`));
     const page = await browser.load(url);
     expect(page.statusCode).toBe(404);
-    expect(page.body).toContain('Single sign-on is not set up for this e-mail address');
+    expect(page.body).toContain('Single sign-on is not set up for this email address');
   });
 
   test('goes by exactly the verified domain, and not by one that it ends with', async () => {

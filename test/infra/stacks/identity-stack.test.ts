@@ -22,7 +22,7 @@ describe('the identity stack', () => {
     identity.hasResourceProperties('AWS::Cognito::UserPool', { UserPoolTier: 'ESSENTIALS' });
   });
 
-  test('identifies users by e-mail address in any case, lets only administrators invite, and uses no SMS', () => {
+  test('identifies users by email address in any case, lets only administrators invite, and uses no SMS', () => {
     identity.hasResourceProperties('AWS::Cognito::UserPool', {
       UsernameAttributes: ['email'],
       UsernameConfiguration: { CaseSensitive: false },

@@ -21,7 +21,7 @@ describe('the function notifications', () => {
     expect(grantsOf(notifications, 'NotificationsRole').sort(byText)).toEqual([...whatItCanDo].sort(byText));
   });
 
-  test('knows its tables and its queue, allows no networks that are not public, and sends no e-mail', () => {
+  test('knows its tables and its queue, allows no networks that are not public, and sends no email', () => {
     notifications.hasResourceProperties('AWS::Lambda::Function', {
       Environment: {
         Variables: Match.objectLike({
@@ -69,7 +69,7 @@ describe('the function notifications', () => {
   });
 });
 
-test('sends e-mail from the set address and events of tickets only, and knows the allowed networks', async () => {
+test('sends email from the set address and events of tickets only, and knows the allowed networks', async () => {
   const templates = await templatesWith({
     notifications: { emailFrom: 'billing@mail.example.com', allowedNetworks: ['10.1.0.0/16', 'fd00::/8'] },
     support: { email: 'desk@example.com', replyTo: 'support@example.com', events: true },

@@ -70,7 +70,7 @@ export const testInternalNotes = (runOf: () => TestRun): void => {
       expect(JSON.stringify(messages)).toContain(NOTE);
     });
 
-    test('stores notes with the ticket and nowhere else: no log, notification, e-mail, audit entry or export', async () => {
+    test('stores notes with the ticket and nowhere else: no log, notification, email, audit entry or export', async () => {
       const announced = async () => {
         const { Items = [] } = await run.database.scan({ TableName: run.tables.Notifications as string });
         return Items.filter(({ account, record }) => account === organization && String(record).startsWith(OUTBOX_PREFIX)).length;

@@ -31,7 +31,7 @@ describe('a password', () => {
     });
   });
 
-  test('can be reset once with an e-mailed code', async () => {
+  test('can be reset once with an emailed code', async () => {
     const { email } = await person();
     const password = 'Another-Horse-8';
     await users.startReset(email.toUpperCase());

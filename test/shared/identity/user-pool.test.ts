@@ -18,7 +18,7 @@ afterAll(() => cognito.close());
 const { newAddress, signIn, answer, person } = signInsTo(() => users);
 
 describe('a new user', () => {
-  test('is invited by e-mail, chooses a password and is signed in', async () => {
+  test('is invited by email, chooses a password and is signed in', async () => {
     const email = newAddress();
     const { subject, isNew } = await users.createUser({ email });
     expect([subject, isNew]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), true]);
@@ -36,7 +36,7 @@ describe('a new user', () => {
     tokensOf(await signIn(email));
   });
 
-  test('gets no e-mail if the temporary password is given', async () => {
+  test('gets no email if the temporary password is given', async () => {
     const email = newAddress();
     await users.createUser({ email, temporaryPassword: TEMPORARY });
     expect(await cognito.lastMailTo(email)).toBeUndefined();
@@ -87,7 +87,7 @@ describe('a new user', () => {
 });
 
 describe('a silent user', () => {
-  test('gets no e-mail and no password that anyone knows, and needs no new password', async () => {
+  test('gets no email and no password that anyone knows, and needs no new password', async () => {
     const email = newAddress();
     const { subject, isNew } = await users.createSilentUser(email);
     expect([subject, isNew, await cognito.lastMailTo(email)]).toEqual([expect.any(String), true, undefined]);

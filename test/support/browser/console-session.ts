@@ -49,7 +49,7 @@ const signIn = async (context: BrowserContext, url: string, { email, password, s
 // On a page that shows the form: that costs a third of a load.
 const signInOn = async (page: Page, { email, password, secondFactor }: User, path: string): Promise<void> => {
   await page.evaluate(`history.replaceState(null, '', ${JSON.stringify(`/console${path}`)})`);
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByLabel('Password').press('Enter');
   if (secondFactor) {

@@ -8,7 +8,7 @@ const CLIENT = { id: 'sluice', secret: 'a-secret-of-the-client' };
 export interface OpenIdProvider {
   issuer: string;
   client: typeof CLIENT;
-  /** The groups of the accounts, whose names are their e-mail addresses. */
+  /** The groups of the accounts, whose names are their email addresses. */
   groups: Map<string, readonly string[]>;
   close: () => Promise<void>;
 }

@@ -30,7 +30,7 @@ export interface DeletionReport {
   model_aliases: number;
   /** Projects that lose their name. */
   projects: number;
-  /** Webhooks, notifications, deliveries and e-mails. */
+  /** Webhooks, notifications, deliveries and emails. */
   notifications: number;
   /** Stored responses, and results under idempotency keys. */
   responses: number;

@@ -112,7 +112,7 @@ export const JOBS: readonly Job[] = [
       const email = `grace-${randomUUID()}@example.com`;
       await open(page, 'Users');
       await page.getByRole('button', { name: 'Invite user' }).click();
-      await page.getByLabel('E-mail').fill(email);
+      await page.getByLabel('Email').fill(email);
       await page.getByRole('dialog').getByLabel('Role').selectOption('viewer');
       await page.getByRole('button', { name: 'Send invitation' }).click();
       await page.getByText(email).waitFor();
@@ -224,7 +224,7 @@ export const JOBS: readonly Job[] = [
       await page.getByRole('link', { name: 'Onboard organization' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Organization').fill(name);
-      await dialog.getByLabel('Owner’s e-mail').fill(`ada-${randomUUID()}@example.com`);
+      await dialog.getByLabel('Owner’s email').fill(`ada-${randomUUID()}@example.com`);
       await dialog.getByLabel('First API key').fill('production');
       await dialog.getByText('Limits, credit and password').click();
       await dialog.getByLabel('Budget per month').fill('500');

@@ -67,12 +67,12 @@ test('an address gets at most three invitations in an hour, and everyone else st
   expect(mailed).toEqual([email, email, email]);
   await expect(resendInvitation(dependencies(), owner, id)).rejects.toMatchObject({
     code: 'rate_limit_exceeded',
-    message: expect.stringContaining('This e-mail address can get 3 invitations an hour.'),
+    message: expect.stringContaining('This email address can get 3 invitations an hour.'),
   });
   expect((await invite(owner)).status).toBe('active');
 });
 
-test('an address is counted for each sent invitation, whoever sends it, and not without an e-mail', async () => {
+test('an address is counted for each sent invitation, whoever sends it, and not without an email', async () => {
   const email = `${newId('user').toLowerCase()}@example.com`;
   const inviteAndDelete = (by: Actor, fields: object = {}) =>
     statusesOf(1, async () => {
@@ -146,7 +146,7 @@ test('an address in a verified domain is invited only by owners of its organizat
   expect((await invite(owner, { email: `ada@sub.${domain}` })).status).toBe('active');
 });
 
-test('an invitation while an identity provider is enforced is not e-mailed, and not sent again', async () => {
+test('an invitation while an identity provider is enforced is not emailed, and not sent again', async () => {
   const deps = dependencies();
   const { id: organization } = await createOrganization(deps, owner.origin, { name: 'Enforced' });
   const enforcing = await storeUser(deps, { role: 'owner', organization });

@@ -39,7 +39,7 @@ describe('a user whose role this release does not know', () => {
     for (const permission of PERMISSIONS) expect(() => requirePermission({ role: user.role }, permission)).toThrow(`'${permission}'`);
   });
 
-  test('is found by those who send e-mails', async () => {
+  test('is found by those who send emails', async () => {
     const organization = newId('organization');
     const { id } = await storeWithRole(LATER, organization);
     const directory = createUserDirectory(createRecordTable(database.database, database.tables.Accounts as string));

@@ -4,7 +4,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { BillBudget } from '../../../../infra/constructs/alarms/bill-budget.ts';
 import { templateOf } from '../../../support/assembly/templates.ts';
 
-test('an e-mail is sent at 80% of the month’s limit, and when AWS forecasts more than all of it', () => {
+test('an email is sent at 80% of the month’s limit, and when AWS forecasts more than all of it', () => {
   const stack = new Stack(new App({ builtinCloudFormationValidation: false }), 'test');
   new BillBudget(stack, 'BillBudget', { monthlyUsd: 500, email: 'ops@example.com' });
   const [budget] = Object.values(Template.fromStack(stack).findResources('AWS::Budgets::Budget'));

@@ -93,7 +93,7 @@ describe('the developer panel', () => {
     expect((await call('GET', '/../server.ts')).status).toBe(404);
   });
 
-  test('shows the newest e-mails first', async () => {
+  test('shows the newest emails first', async () => {
     expect(JSON.parse((await call('GET', '/state')).text)).toMatchObject({ mails: [] });
     const { send } = createMailbox(folder.path);
     for (let i = 0; i < 7; i++) await send({ to: `person-${i}@example.com`, kind: 'invitation', code: 'x'.repeat(20_000) });

@@ -22,7 +22,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-test('an e-mail is sent through the SDK as plain text, and is in the mail log', async () => {
+test('an email is sent through the SDK as plain text, and is in the mail log', async () => {
   await createSendEmail('billing@example.com')({ to: 'a@example.com', subject: 'Invoice issued', text: 'Total: 1 €\n' });
   const log = await readFile(path.join(folder.path, 'mail.log'), 'utf8');
   expect(JSON.parse(log)).toEqual({
@@ -35,7 +35,7 @@ test('an e-mail is sent through the SDK as plain text, and is in the mail log', 
   });
 });
 
-test('an e-mail to something that is no address is rejected for good', async () => {
+test('an email to something that is no address is rejected for good', async () => {
   const sent = createSendEmail('billing@example.com')({ to: 'nobody', subject: 'x', text: 'x' });
   await expect(sent).rejects.toBeInstanceOf(MailRejected);
 });

@@ -109,7 +109,7 @@ describe('SES', () => {
     expect(await row('billing@example.com')).toMatchObject({ status, found: expect.stringContaining(found) });
   });
 
-  test('is not asked if no e-mail is configured', async () => {
+  test('is not asked if no email is configured', async () => {
     answer({});
     expect(await row()).toMatchObject({ status: 'skipped' });
     expect(aws.received).toEqual([]);
