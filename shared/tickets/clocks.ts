@@ -65,7 +65,7 @@ export const createClocks = ({ hours, aroundTheClock: always, firstResponseMinut
       ...running(severity, 0, nowMs),
     }),
 
-    /** The clocks of a ticket that is reopened: support has all its time again to resolve it. */
+    /** The clocks of a ticket that is reopened, by a message too: support has all its time again to resolve it. */
     restart: ({ severity, clocks }: Timed, nowMs: number): TicketClocks => ({ ...clocks, ...running(severity, 0, nowMs) }),
 
     /** Changes the clocks with a status or severity, or both. @param isAnswered true if support answers with it */

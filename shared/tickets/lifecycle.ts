@@ -46,14 +46,20 @@ const moved = (
   clocks: clocks.change(before, { status, severity }, isAnswered, nowMs),
 });
 
+const reopened = (clocks: Clocks, ticket: Ticket, nowMs: number): Ticket => ({
+  ...moved(clocks, ticket, { status: 'waiting_on_support' }, nowMs),
+  clocks: clocks.restart(ticket, nowMs),
+});
+
 /**
  * Returns the ticket after a message: it is the other side's turn, except that support can add a word to a resolved
- * ticket.
+ * ticket. A customer's message reopens it.
  * @throws 409
  */
 export const afterMessage = (clocks: Clocks, ticket: Ticket, side: Side, nowMs: number): Ticket => {
   requireNotClosed(ticket, nowMs);
-  if (side === 'customer') return moved(clocks, ticket, { status: 'waiting_on_support' }, nowMs);
+  if (side === 'customer')
+    return ticket.status === 'resolved' ? reopened(clocks, ticket, nowMs) : moved(clocks, ticket, { status: 'waiting_on_support' }, nowMs);
   const status = ticket.status === 'resolved' ? 'resolved' : 'waiting_on_customer';
   return moved(clocks, ticket, { status, isAnswered: true }, nowMs);
 };
@@ -105,10 +111,7 @@ export const afterReopening = (clocks: Clocks, ticket: Ticket, nowMs: number): T
       code: 'ticket_closed_for_good',
       message: `This ticket closed more than ${REOPEN_WITHIN_MS / DAY_MS} days ago. Open a new ticket and mention this one.`,
     });
-  return {
-    ...moved(clocks, ticket, { status: 'waiting_on_support' }, nowMs),
-    clocks: clocks.restart(ticket, nowMs),
-  };
+  return reopened(clocks, ticket, nowMs);
 };
 
 /** Returns a resolved ticket as closed, if it is due; otherwise undefined. */

@@ -57,6 +57,8 @@ const put = (paper: Paper, status: TicketStatus, now: number): Paper => {
   return next;
 };
 
+const reopened = (paper: Paper, now: number): Paper => ({ ...put(paper, 'waiting_on_support', now), turnSince: now, used: 0 });
+
 // The answer is `ok` or the code of an error.
 const onPaper = (paper: Paper, step: Step, now: number): [Paper, string] => {
   const answered = (next: Paper): Paper => ({ ...next, firstAnswerAt: paper.firstAnswerAt ?? now });
@@ -65,7 +67,7 @@ const onPaper = (paper: Paper, step: Step, now: number): [Paper, string] => {
   if (step.do === 'reopen') {
     if (paper.closesAt === null) return [paper, 'ticket_not_resolved'];
     if (now >= paper.closesAt + 30 * DAY_MS) return [paper, 'ticket_closed_for_good'];
-    return [{ ...put(paper, 'waiting_on_support', now), turnSince: now, used: 0 }, 'ok'];
+    return [reopened(paper, now), 'ok'];
   }
   if (isClosed(paper, now)) return [paper, 'ticket_closed'];
   if (step.do === 'severity') {
@@ -75,7 +77,7 @@ const onPaper = (paper: Paper, step: Step, now: number): [Paper, string] => {
   }
   if (step.do === 'write') {
     const more = { ...paper, messages: paper.messages + 1 };
-    if (step.side === 'customer') return [put(more, 'waiting_on_support', now), 'ok'];
+    if (step.side === 'customer') return [paper.status === 'resolved' ? reopened(more, now) : put(more, 'waiting_on_support', now), 'ok'];
     return [answered(paper.status === 'resolved' ? more : put(more, 'waiting_on_customer', now)), 'ok'];
   }
   const settable = step.side === 'customer' ? ['resolved'] : ['waiting_on_support', 'waiting_on_customer', 'resolved'];
