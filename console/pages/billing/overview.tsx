@@ -73,6 +73,7 @@ const listed = (percentages: readonly number[]): string =>
 
 const Spending = ({ organization, spent, usage }: { organization: Organization; spent: string; usage: string }) => {
   const { limits } = organization;
+  const isChosen = usage.includes('organization=');
   const budget = limits?.month_budget ?? null;
   return (
     <Tiles>
@@ -87,11 +88,9 @@ const Spending = ({ organization, spent, usage }: { organization: Organization; 
         value={limits?.prepaid ? 'from credit' : 'by invoice'}
         note={
           limits?.prepaid ? (
-            <ScreenLink to={`/billing?view=credit${usage.includes('organization=') ? `&organization=${organization.id}` : ''}`}>
-              View credit
-            </ScreenLink>
+            <ScreenLink to={`/billing?view=credit${isChosen ? `&organization=${organization.id}` : ''}`}>View credit</ScreenLink>
           ) : (
-            <ScreenLink to="/invoices">View invoices</ScreenLink>
+            <ScreenLink to={`/invoices${isChosen ? `?organization=${organization.id}` : ''}`}>View invoices</ScreenLink>
           )
         }
       />

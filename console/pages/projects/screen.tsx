@@ -41,7 +41,7 @@ const columnsFor = (organization: string | undefined): readonly Column<Project>[
   { title: 'Actions', render: (project) => <ProjectActions project={project} organization={organization} isMenu /> },
 ];
 
-const ProjectList = ({ organization, status }: { organization: string | undefined; status: string }) => {
+const ProjectList = ({ organization, status, canWrite }: { organization: string | undefined; status: string; canWrite: boolean }) => {
   const query = {
     organization,
     limit: AT_ONCE,
@@ -56,8 +56,8 @@ const ProjectList = ({ organization, status }: { organization: string | undefine
       empty={
         <Empty title={status === 'archived' ? 'No archived project' : 'No project yet'}>
           <p>
-            A project tracks the usage and costs of a team or product, and can have budgets. Create one, then choose it when you create or
-            edit an API key.
+            A project tracks the usage and costs of a team or product, and can have budgets.
+            {canWrite && ' Create one, then choose it when you create or edit an API key.'}
           </p>
         </Empty>
       }
@@ -106,7 +106,7 @@ export const Screen = () => {
           <p>Each organization has its own projects.</p>
         </Empty>
       ) : (
-        <ProjectList organization={organization} status={status} />
+        <ProjectList organization={organization} status={status} canWrite={canWrite} />
       )}
       {dialog === 'create' && canWrite && <CreateProject organization={organization} onClose={() => setDialog('')} />}
     </Page>

@@ -58,6 +58,9 @@ describe('API keys in the console', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await focused()).toBe('Create API key');
+    // The browser's back button doesn't open the dialog again.
+    await page.goBack();
+    expect(await page.evaluate<string>('location.search')).toBe('');
     await goTo(page, '/projects');
     await page.getByRole('button', { name: 'Create project' }).waitFor();
     await page.getByText('No project yet').waitFor();
