@@ -17,6 +17,9 @@ let membersRequest: string;
 
 const open = (path: string, user: SignedIn = owner, options = {}) => ui.open(user, path, options);
 
+// In Unix seconds. Midnight can pass before the costs are read.
+const FIRST_DAY = Math.floor(Date.now() / 86_400_000) * 86_400;
+
 // The API refuses names with angle brackets.
 const FILE = '&lt;img src=x onerror=planted=1&gt;.log';
 
@@ -220,10 +223,7 @@ describe('requests in the console', () => {
 });
 
 describe('usage and costs in the console', () => {
-  const costs = () => {
-    const today = Math.floor(Date.now() / 86_400_000) * 86_400;
-    return ui.control.done('GET', `/v1/organization/costs?start_time=${today}&group_by=api_key_id`, { token: owner.token });
-  };
+  const costs = () => ui.control.done('GET', `/v1/organization/costs?start_time=${FIRST_DAY}&group_by=api_key_id`, { token: owner.token });
   const resultsOf = ({ data }: { data: { results: { cost: string; api_key_id: string }[] }[] }) => data.flatMap(({ results }) => results);
 
   test('shows the exact cost of each key, and copies it as CSV', async () => {
