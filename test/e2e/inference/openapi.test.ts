@@ -135,15 +135,16 @@ describe('chat completions', () => {
 });
 
 describe('GET routes', () => {
-  test.each([['/v1/models'], ['/v1/key'], ['/health'], ['/version'], ['/openapi.json'], ['/docs']])(
-    'match the document: %s',
-    async (path) => {
-      const { status, response } = await checkReply(path, 'get');
-      expect(status).toBe(200);
-      const etag = response.headers.get('etag');
-      if (etag) expect((await checkReply(path, 'get', undefined, { headers: { 'if-none-match': etag } })).status).toBe(304);
-    },
-  );
+  test.each(['/v1/key', '/health', '/version'])('match the document: %s', async (path) => {
+    expect((await checkReply(path, 'get')).status).toBe(200);
+  });
+
+  test.each(['/v1/models', '/openapi.json', '/docs'])('match the document, and say that nothing has changed: %s', async (path) => {
+    const { status, response } = await checkReply(path, 'get');
+    expect(status).toBe(200);
+    const headers = { 'if-none-match': response.headers.get('etag') ?? '' };
+    expect((await checkReply(path, 'get', undefined, { headers })).status).toBe(304);
+  });
 
   test('match the document: /v1/models/{model}, for a known and an unknown model', async () => {
     const path = '/v1/models/{model}';
