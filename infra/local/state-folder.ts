@@ -30,5 +30,5 @@ export const takeStateFolder = async (stateDir: string): Promise<() => void> => 
       { cause: error },
     );
   }
-  throw new Error(`Another run (process ${owner}) uses the state folder ${stateDir}. Stop it, or choose another with --state.`);
+  throw new Error(`Another run (process ${owner}) uses the state folder ${stateDir}. Stop it, or choose another folder with --state.`);
 };
