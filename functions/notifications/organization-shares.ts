@@ -9,5 +9,3 @@ export const LEASE_MS = 60_000;
 /** The shares of organizations in deliveries, so that slow receivers of one organization don't delay others. */
 export const createOrganizationShares = (table: RecordTable, clock: Pick<WorkShareOptions, 'now' | 'random'>): WorkShares =>
   createWorkShares(table, { record: 'sending', atOnce: MAX_AT_ONCE, leaseMs: LEASE_MS, ...clock });
-
-export type OrganizationShares = WorkShares;

@@ -71,13 +71,26 @@ const Alerts = ({
 const listed = (percentages: readonly number[]): string =>
   percentages.length === 0 ? 'no alerts' : `at ${percentages.map((percent) => `${percent}%`).join(', ')}`;
 
-const Spending = ({ organization, spent, usage }: { organization: Organization; spent: string; usage: string }) => {
-  const { limits } = organization;
-  const isChosen = usage.includes('organization=');
+interface SpendingProps {
+  limits: Organization['limits'];
+  spent: string;
+  /** For users of the platform: the organization. */
+  organization: string | undefined;
+}
+
+const Spending = ({ limits, spent, organization }: SpendingProps) => {
+  const screenOf = (path: string, values: Record<string, string> = {}): string => {
+    const parameters = new URLSearchParams({ ...values, ...(organization !== undefined && { organization }) });
+    return parameters.size === 0 ? path : `${path}?${parameters}`;
+  };
   const budget = limits?.month_budget ?? null;
   return (
     <Tiles>
-      <Tile label="Spent this month" value={<Money amount={spent} />} note={<ScreenLink to={usage}>View usage</ScreenLink>} />
+      <Tile
+        label="Spent this month"
+        value={<Money amount={spent} />}
+        note={<ScreenLink to={screenOf('/usage', { range: 'month' })}>View usage</ScreenLink>}
+      />
       <Tile
         label="Budget this month"
         value={budget === null ? 'none' : <Money amount={budget} />}
@@ -88,9 +101,9 @@ const Spending = ({ organization, spent, usage }: { organization: Organization; 
         value={limits?.prepaid ? 'from credit' : 'by invoice'}
         note={
           limits?.prepaid ? (
-            <ScreenLink to={`/billing?view=credit${isChosen ? `&organization=${organization.id}` : ''}`}>View credit</ScreenLink>
+            <ScreenLink to={screenOf('/billing', { view: 'credit' })}>View credit</ScreenLink>
           ) : (
-            <ScreenLink to={`/invoices${isChosen ? `?organization=${organization.id}` : ''}`}>View invoices</ScreenLink>
+            <ScreenLink to={screenOf('/invoices')}>View invoices</ScreenLink>
           )
         }
       />
@@ -106,7 +119,6 @@ export const Overview = ({ id, organization }: { id: string; organization: strin
   const costs = useRead('GET /v1/organization/costs', { query: { ...query, start_time: String(startS), limit: MAX_DAYS } });
   const details = useRead('GET /v1/organizations/{id}', { parameters: { id } });
   const profile = useRead('GET /v1/billing/profile', { query });
-  const usage = `/usage?${new URLSearchParams({ range: 'month', ...query })}`;
   return (
     <Loaded query={costs}>
       {(page) => {
@@ -115,7 +127,7 @@ export const Overview = ({ id, organization }: { id: string; organization: strin
           <Loaded query={details}>
             {(data) => (
               <>
-                <Spending organization={data} spent={spent} usage={usage} />
+                <Spending limits={data.limits} spent={spent} organization={organization} />
                 <Loaded query={profile}>
                   {(stored) => <Alerts profile={stored} budget={data.limits?.month_budget ?? null} spent={spent} query={query} />}
                 </Loaded>

@@ -82,10 +82,10 @@ export const listScimUsers = async (
   const rows = await deps.scim.listUsers(connection.provider.id);
   const page = rows.slice(from, from + count);
   const found = await deps.users.getMany(page.map(({ id }) => id));
-  const byId = new Map(found.filter((user) => isOfOrganization(user, connection.actor.organization)).map((user) => [user.id, user]));
+  const byId = new Map(found.flatMap((user) => (isOfOrganization(user, connection.actor.organization) ? [[user.id, user] as const] : [])));
   const users = page.flatMap((row) => {
     const user = byId.get(row.id);
-    return user?.organization ? [{ user: { ...user, organization: user.organization }, row, isManaged: true }] : [];
+    return user ? [{ user, row, isManaged: true }] : [];
   });
   await removeRows(
     deps,

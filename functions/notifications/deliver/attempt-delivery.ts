@@ -2,6 +2,7 @@ import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts'
 import { systemOrigin } from '../../../shared/audit/origin.ts';
 import type { OrganizationDirectory } from '../../../shared/billing/organization-directory.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
+import type { WorkShares } from '../../../shared/database/work-shares.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 import type { Attempt, Delivery } from '../../../shared/notifications/delivery.ts';
@@ -10,7 +11,7 @@ import type { Webhook } from '../../../shared/notifications/webhook.ts';
 import type { WebhookStore } from '../../../shared/notifications/webhook-store.ts';
 import { CLOUD_EVENT_TYPE } from '../cloud-event.ts';
 import { type MessageDependencies, postpone, type QueuedWork, sendMessage } from '../messages.ts';
-import { LEASE_MS, type OrganizationShares } from '../organization-shares.ts';
+import { LEASE_MS } from '../organization-shares.ts';
 import { afterAttempt, GONE } from './after-attempt.ts';
 import type { Post, PostResult } from './post.ts';
 import { signedHeaders } from './sign.ts';
@@ -20,7 +21,7 @@ export interface DeliverDependencies extends MessageDependencies, AuditDependenc
   webhooks: WebhookStore;
   organizations: Pick<OrganizationDirectory, 'isActive'>;
   post: Post;
-  shares: OrganizationShares;
+  shares: WorkShares;
 }
 
 // Changes of a delivery compete only with replays.

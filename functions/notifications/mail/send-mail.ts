@@ -1,7 +1,8 @@
+import type { WorkShares } from '../../../shared/database/work-shares.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import { waitAfter } from '../back-off.ts';
 import { type MessageDependencies, postpone, type QueuedWork, sendMessage } from '../messages.ts';
-import { LEASE_MS, type OrganizationShares } from '../organization-shares.ts';
+import { LEASE_MS } from '../organization-shares.ts';
 import type { Mail, MailStore } from './mail-store.ts';
 import { mayStillRead, type RecipientDependencies } from './recipients.ts';
 import { MailRejected, type SendEmail } from './send-email.ts';
@@ -11,7 +12,7 @@ export interface MailDependencies extends MessageDependencies {
   /** Undefined if email is not configured. */
   sendEmail: SendEmail | undefined;
   recipients: RecipientDependencies | undefined;
-  shares: OrganizationShares;
+  shares: WorkShares;
 }
 
 interface SendDependencies {
