@@ -7,8 +7,8 @@ export interface AdmissionRequest {
   model: string;
   /** Other models that the request names, all of which the key must be allowed to use. */
   otherModels?: readonly string[];
-  /** The ids of the deployments that can serve the request. */
-  deployments?: readonly string[];
+  /** The id of the deployment that is tried first. */
+  deployment?: string | undefined;
   requestId: string;
   /** To reserve from the tokens-per-minute limit. */
   tokens: number;

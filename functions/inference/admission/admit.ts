@@ -11,7 +11,7 @@ import {
 } from '../../../shared/admission/item/key-item.ts';
 import { countsMoney, type LimiterItem, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { checkOrganization } from '../../../shared/admission/item/organization.ts';
-import { deploymentMarks } from '../../../shared/admission/item/reservation-entry.ts';
+import { deploymentMark } from '../../../shared/admission/item/reservation-entry.ts';
 import { ownerIdOf, shardOf, wholeId } from '../../../shared/admission/item/shards.ts';
 import { type AuthenticatedKey, checkKey, isModelAllowed, REFUSAL_MS, resolveKey } from '../../../shared/admission/keys/authenticate.ts';
 import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
@@ -98,7 +98,7 @@ const keyReservation = (
   authenticated: AuthenticatedKey,
   projects: ReadonlyMap<string, boolean>,
 ): SharedReservation<KeyItem> => {
-  const { key, deployments = [], user, isFree } = request;
+  const { key, deployment, user, isFree } = request;
   const { item, isRead } = authenticated;
   const shards = usableShardsOf(item);
   return {
@@ -110,7 +110,7 @@ const keyReservation = (
     knownOf: (limiterId) => knownShard(limiters, limiterId, authenticated),
     isGrowing: false,
     linkOf: isOrganizationLimited,
-    deployment: deploymentMarks(deployments),
+    deployment: deployment && deploymentMark(deployment),
     chainOf: (one) => {
       const hash = isFree ? undefined : limitedUser(one, user, limiters.now());
       const isInProject = !isFree && one.prj !== undefined && projects.get(one.prj) === true;

@@ -47,7 +47,7 @@ export interface RequestedReservation<Item extends LimiterItem> {
   maxInFlightIn?: ((item: LimiterItem) => number) | undefined;
   /** The entry's link, from the item that the write verifies. */
   linkOf: (item: Item) => Entry['link'];
-  /** The deployment of the request, as the entry names it. */
+  /** The deployment that is tried first, as the entry names it. */
   deployment?: string | undefined;
   /**
    * The end user and the project in whose limiters the request is reserved next, from the item that the write

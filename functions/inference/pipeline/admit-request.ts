@@ -72,7 +72,7 @@ const toAdmission = <Request extends InferenceRequest>(
   authenticated,
   model: asked,
   otherModels: model.name === asked ? requestedModels : [...requestedModels, model.name],
-  deployments: candidates.flatMap((candidate) => candidate.model.deployment?.id ?? []),
+  deployment: model.deployment?.id,
   tokens: Math.max(...candidates.map(({ prepared }) => prepared.tokens)),
   maxCostNanos: () => dearest(candidates),
   user: userId ?? request.user ?? undefined,

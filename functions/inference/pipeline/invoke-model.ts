@@ -115,6 +115,8 @@ export const invokeModel = async <Request extends InferenceRequest, P extends Pr
       const failed = ends;
       ends = collectCallbacks();
       await failed.all();
+      const id = next.model.deployment?.id;
+      if (id) await (await import('../fallback/mark-deployment.ts')).markDeployment(deps.keys.store, admission, id);
     },
   });
   return { candidate, fitted, answer: { first: first ? Promise.resolve(first) : rest.next(), rest } };

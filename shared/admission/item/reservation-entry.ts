@@ -15,14 +15,13 @@ export type StoredEntry = [
 // The last characters of an id are random; if two deployments share them, one can stay awake longer.
 const MARK_CHARACTERS = 6;
 
-// The end of a deployment's id, by which entries name it.
-const deploymentMark = (id: string): string => id.slice(-MARK_CHARACTERS);
+/** The end of a deployment's id, by which entries name it. */
+export const deploymentMark = (id: string): string => id.slice(-MARK_CHARACTERS);
 
-/** The marks of all deployments that can serve a request; undefined if there are none. */
-export const deploymentMarks = (ids: readonly string[]): string | undefined =>
-  ids.length === 0 ? undefined : ids.map(deploymentMark).join(' ');
-
-/** True if a reservation is for a request that the deployment can serve. */
+/**
+ * True if a reservation is for a request that the deployment serves or waits to serve. Entries of earlier releases name
+ * all deployments that can serve it.
+ */
 export const isForDeployment = ({ deployment }: Pick<Entry, 'deployment'>, id: string): boolean =>
   deployment?.split(' ').includes(deploymentMark(id)) ?? false;
 
@@ -37,7 +36,7 @@ export interface Entry {
   isFromCredit: boolean;
   /** On a key: true if its organization has an entry too. On an organization: the id of the key's limiter. */
   link: string | boolean;
-  /** On a key: the `deploymentMarks` of the deployments that can serve the request, if any can. */
+  /** On a key: the `deploymentMark` of the deployment that was tried last, if one was. */
   deployment?: string;
   /** On a key: the hash of the end user, if the user's limiter has an entry too. */
   user?: string;

@@ -17,6 +17,9 @@ export const EPOCH_INDEX = 'epoch';
 export const ORGANIZATION_INDEX = 'organization';
 
 const MAX_LISTED_PAGES = 100;
+
+type PlannedUpdate = Omit<Parameters<Database['update']>[0], 'TableName' | 'Key'>;
+
 export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | undefined };
 
 class ReservationEnded extends Error {}
@@ -27,6 +30,14 @@ class ReservationEnded extends Error {}
  * that was settled
  */
 export const createLimiterStore = (database: Database, table: string, once: Database = database) => {
+  const apply = async (id: string, update: PlannedUpdate): Promise<void> => {
+    try {
+      await database.update({ TableName: table, Key: { id }, ...update });
+    } catch (error) {
+      if (!(error instanceof ConditionFailed)) throw error;
+    }
+  };
+
   return {
     ...createLimiterReader(database, table),
     ...createUserLimiterStore(database, table),
@@ -81,13 +92,10 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     },
 
     /** RELEASE or UNDO: removes the entry and corrects the counters. Succeeds if this was already done. */
-    end: async (ending: Ending): Promise<void> => {
-      try {
-        await database.update({ TableName: table, Key: { id: ending.limiterId }, ...toEnd(ending) });
-      } catch (error) {
-        if (!(error instanceof ConditionFailed)) throw error;
-      }
-    },
+    end: (ending: Ending): Promise<void> => apply(ending.limiterId, toEnd(ending)),
+
+    /** Makes a planned update of an item. Does nothing if its condition doesn't hold any more. */
+    apply,
 
     /** RELEASE as one write of a transaction; fails with ReservationEnded if the entry is gone. */
     toEnd: (ending: Ending): Write => ({
@@ -114,18 +122,12 @@ export const createLimiterStore = (database: Database, table: string, once: Data
      * Marks a key's limiter: its organization has limits, which apply from the next write on. Succeeds if this was
      * already done.
      */
-    markOrganizationLimited: async (id: string): Promise<void> => {
-      const write = database.update({
-        TableName: table,
-        Key: { id },
+    markOrganizationLimited: (id: string): Promise<void> =>
+      apply(id, {
         UpdateExpression: 'SET lim_o = :true ADD cfg :one',
         ConditionExpression: 'attribute_exists(id) AND attribute_not_exists(lim_o)',
         ExpressionAttributeValues: { ':true': true, ':one': 1 },
-      });
-      await write.catch((error: unknown) => {
-        if (!(error instanceof ConditionFailed)) throw error;
-      });
-    },
+      }),
 
     /** The ids of limiters whose last admission is in this partition of an epoch. */
     listByEpoch: async function* (epoch: number, partition: number): AsyncGenerator<string> {

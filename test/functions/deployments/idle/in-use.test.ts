@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isInUse } from '../../../../functions/deployments/idle/in-use.ts';
 import { admit, release } from '../../../../functions/inference/admission/admit.ts';
+import { markDeployment } from '../../../../functions/inference/fallback/mark-deployment.ts';
+import { deploymentMark, isForDeployment } from '../../../../shared/admission/item/reservation-entry.ts';
 import { EPOCH_MS } from '../../../../shared/admission/item/sweep-epoch.ts';
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
@@ -23,35 +25,48 @@ afterAll(() => emulator.close());
 const create = (fields: Partial<Deployment> = {}) => newDeployment({ organization: newId('organization'), ...fields });
 const isUsed = (deployment: Deployment, nowMs = Date.now()) => isInUse({ limiters, now: () => nowMs }, deployment);
 
-// `deployments` are those that can serve the request.
-const begin = async (org: string, deployments: string | string[] | undefined, limits: Partial<TestKey> = {}) => {
+const begin = async (org: string, deployment: string | undefined, limits: Partial<TestKey> = {}) => {
   const caller = makeCaller(emulator.limiters, Date.now);
   const key = await makeKey(emulator.limiters, { org, scope: 'on_demand', ...limits });
   const request = {
     key,
     model: 'm',
-    deployments: [deployments ?? []].flat(),
+    deployment,
     requestId: newRequestId(Date.now()),
     tokens: 1,
     maxCostNanos: () => 1n,
   };
   const admission = await admit(caller, request);
-  return () => release(caller, admission, usedTokens(1));
+  return {
+    admission,
+    end: () => release(caller, admission, usedTokens(1)),
+    /** It falls back to another deployment. */
+    fallBack: (id: string) => markDeployment(caller.store, admission, id),
+  };
 };
 
 describe('a deployment', () => {
-  test('is in use by a request that another deployment can serve as well', async () => {
-    const [deployment, other] = [create(), create()];
-    const end = await begin(deployment.organization, [other.id, deployment.id]);
-    expect(await isUsed(deployment)).toBe(true);
+  test('is in use by a request that has fallen back to it, and the one before is not any more', async () => {
+    const [fallback, first] = [create(), create()];
+    const { end, fallBack } = await begin(fallback.organization, first.id);
+    expect(await isUsed(fallback)).toBe(false);
+    await fallBack(fallback.id);
+    expect([await isUsed(fallback), await isUsed({ ...first, organization: fallback.organization })]).toEqual([true, false]);
     await end();
-    expect(await isUsed(deployment)).toBe(false);
+    await fallBack(fallback.id);
+    expect(await isUsed(fallback)).toBe(false);
+  });
+
+  test('is in use by a request that an earlier release admitted for it or another one', () => {
+    const [deployment, other] = [create(), create()];
+    const marks = [other.id, deployment.id].map(deploymentMark).join(' ');
+    expect(isForDeployment({ deployment: marks }, deployment.id)).toBe(true);
   });
 
   test('is in use from the admission of a request until its settlement', async () => {
     const deployment = create();
     expect(await isUsed(deployment)).toBe(false);
-    const end = await begin(deployment.organization, deployment.id);
+    const { end } = await begin(deployment.organization, deployment.id);
     expect(await isUsed(deployment)).toBe(true);
     await end();
     expect(await isUsed(deployment)).toBe(false);

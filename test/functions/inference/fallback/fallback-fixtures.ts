@@ -56,6 +56,7 @@ export const startFallbackPipeline = async () => {
   const pipeline = await startTestPipeline();
   return {
     database: pipeline.database,
+    limiters: pipeline.limiters,
     close: pipeline.close,
     setUp: async (behaviours: Record<string, Behaviour>, change: Partial<Dependencies> = {}, limits: Partial<TestKey> = {}) => {
       const invoked: string[] = [];

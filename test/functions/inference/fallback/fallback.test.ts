@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { entriesOf, type LimiterItem } from '../../../../shared/admission/item/limiter-item.ts';
+import { isForDeployment } from '../../../../shared/admission/item/reservation-entry.ts';
+import { createLimiterCache } from '../../../../shared/admission/stores/limiter-cache.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { silentAfter } from '../../../support/fixtures/pipeline.ts';
-import { bodyOf, FAILURES, failsWith, publish, startFallbackPipeline } from './fallback-fixtures.ts';
+import { answers, type Behaviour, bodyOf, FAILURES, failsWith, publish, startFallbackPipeline } from './fallback-fixtures.ts';
 
 let pipeline: Awaited<ReturnType<typeof startFallbackPipeline>>;
 beforeAll(async () => {
@@ -149,5 +153,43 @@ describe('the names of fallbacks in a request', () => {
       status: 400,
       param: 'x-sluice-fallback',
     });
+  });
+});
+
+describe('a fallback that is a deployment', () => {
+  const id = newId('deployment');
+  beforeAll(() => publish(pipeline.database, 'deployed', 1, { deployment: { id, is_ready: true } }));
+
+  // Of the deployment, each time that an endpoint is called.
+  const usesDuring = async (first: Behaviour, change: Parameters<typeof pipeline.setUp>[1] = {}) => {
+    const uses: [endpoint: string, isInUse: boolean][] = [];
+    const noting = (behaviour: Behaviour): Behaviour =>
+      async function* (invocation) {
+        const item = await pipeline.database.limiters.whole(keyId);
+        const entries = entriesOf(item as LimiterItem);
+        uses.push([invocation.target.endpoint, entries.some(([, entry]) => isForDeployment(entry, id))]);
+        yield* behaviour(invocation);
+      };
+    const { call, keyId, inFlight } = await pipeline.setUp({ first: noting(first), deployed: noting(answers) }, change);
+    const { statusCode } = await call({ model: 'first', models: ['deployed'] });
+    return { uses, statusCode, left: await inFlight() };
+  };
+
+  test('is not in use by requests that another model answers', async () => {
+    expect(await usesDuring(answers)).toEqual({ uses: [['first', false]], statusCode: 200, left: 0 });
+  });
+
+  test('is in use while it answers', async () => {
+    const uses = [
+      ['first', false],
+      ['deployed', true],
+    ];
+    expect(await usesDuring(noCapacity)).toEqual({ uses, statusCode: 200, left: 0 });
+  });
+
+  test('answers even if that can’t be recorded', async () => {
+    const store = { ...pipeline.limiters, apply: () => Promise.reject(new Error('Out of reach.')) };
+    const keys = { store, cache: createLimiterCache(), now: Date.now };
+    expect(await usesDuring(noCapacity, { keys })).toMatchObject({ statusCode: 200, left: 0 });
   });
 });

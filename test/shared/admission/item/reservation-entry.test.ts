@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { deploymentMarks, type Entry, readEntry, storedEntry } from '../../../../shared/admission/item/reservation-entry.ts';
+import { deploymentMark, type Entry, readEntry, storedEntry } from '../../../../shared/admission/item/reservation-entry.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
 
 const AnyEntry: fc.Arbitrary<Entry> = fc
@@ -10,7 +10,7 @@ const AnyEntry: fc.Arbitrary<Entry> = fc
     holdNanos: fc.bigInt({ min: 0n, max: 10n ** 12n }),
     isFromCredit: fc.boolean(),
     link: fc.oneof(fc.boolean(), fc.constant('key_1')),
-    deployment: fc.option(fc.constant(deploymentMarks([newId('deployment')])), { nil: undefined }),
+    deployment: fc.option(fc.constant(deploymentMark(newId('deployment'))), { nil: undefined }),
     user: fc.option(fc.constant('0123456789abcdef'), { nil: undefined }),
     project: fc.option(fc.constant(newId('project')), { nil: undefined }),
   })
