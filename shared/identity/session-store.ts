@@ -36,6 +36,8 @@ export const StoredSession = z.object({
   ended_at: z.int().optional(),
   /** Its tokens have another id since; those with this one expire soon. */
   renamed_at: z.int().optional(),
+  /** The id that it began with. Absent if that is still its id, and after a change of the id by an older release. */
+  first_id: z.string().optional(),
 });
 export type StoredSession = z.infer<typeof StoredSession>;
 
@@ -66,7 +68,9 @@ const isLive = ({ ended_at, ends_at, idle_seconds, last_use, renamed_at }: Store
   (renamed_at === undefined || now < renamed_at + BROWSER_ACCESS_SECONDS) &&
   (idle_seconds === null || now <= last_use.at + idle_seconds);
 
-// Renaming keeps both times.
+const firstIdOf = ({ id, first_id }: StoredSession): string => first_id ?? id;
+
+// Renaming keeps both times. Only for rows that an older release renamed: two logins can have the same times.
 const areOfSameLogin = (one: StoredSession, other: StoredSession): boolean =>
   one.created_at === other.created_at && one.authenticated_at === other.authenticated_at;
 
@@ -74,9 +78,12 @@ const areOfSameLogin = (one: StoredSession, other: StoredSession): boolean =>
 export const isOfLogin = ({ authenticated_at }: StoredSession, authenticatedAt: number): boolean =>
   authenticated_at === undefined || authenticated_at === authenticatedAt;
 
-/** True if a session is that of a request, whose access token can be one with an earlier id of the session. */
+/**
+ * True if a session is that of a request, whose access token can have another id of the session: an earlier one, or one
+ * that a second tab has got.
+ */
 export const isSessionOf = (session: StoredSession, current: StoredSession): boolean =>
-  session.id === current.id || (current.renamed_at !== undefined && areOfSameLogin(session, current));
+  firstIdOf(session) === firstIdOf(current) || (current.renamed_at !== undefined && areOfSameLogin(session, current));
 
 /**
  * True if tokens of a login are accepted. A login through another release has no row: it is accepted unless all
@@ -207,7 +214,7 @@ export const createSessionStore = (table: RecordTable) => {
       const before = sessions.find(({ id }) => id === from);
       if (!before || !isLive(before, now) || before.client !== 'browser' || sessions.some(({ id }) => id === to)) return;
       if (!isOfLogin(before, authenticatedAt)) return;
-      await table.put(placeOfSession(user, to), { ...before, id: to, renamed_at: undefined });
+      await table.put(placeOfSession(user, to), { ...before, id: to, first_id: firstIdOf(before), renamed_at: undefined });
       if (before.renamed_at === undefined) await table.set(placeOfSession(user, from), 'renamed_at', now);
     },
 
@@ -217,11 +224,13 @@ export const createSessionStore = (table: RecordTable) => {
       if (withCode) await table.set(placeOfSession(user, id), 'second_factor', true);
     },
 
-    /** Lists the live sessions of a user, the last used first. */
-    list: async (user: string, now: number): Promise<StoredSession[]> =>
-      (await all(user))
+    /** Lists the live sessions of a user, the last used first. One with several ids has that which was used last. */
+    list: async (user: string, now: number): Promise<StoredSession[]> => {
+      const live = (await all(user))
         .filter((session) => isLive(session, now) && session.renamed_at === undefined)
-        .sort((a, b) => b.last_use.at - a.last_use.at || (a.id < b.id ? -1 : 1)),
+        .sort((a, b) => b.last_use.at - a.last_use.at || (a.id < b.id ? -1 : 1));
+      return [...Map.groupBy(live, firstIdOf).values()].flatMap(([lastUsed]) => lastUsed ?? []);
+    },
 
     /** Returns a session that is live. */
     get: async (user: string, id: string, now: number): Promise<StoredSession | undefined> => {
@@ -230,7 +239,7 @@ export const createSessionStore = (table: RecordTable) => {
       return session && isLive(session, now) ? session : undefined;
     },
 
-    /** Ends a session, also under its earlier ids. Its row stays until its tokens expire. */
+    /** Ends a session, also under its other ids. Its row stays until its tokens expire. */
     end: async (user: string, id: string, now: number): Promise<void> => {
       await table.set(placeOfSession(user, id), 'ended_at', now);
       const row = await table.get(placeOfSession(user, id));
@@ -239,7 +248,7 @@ export const createSessionStore = (table: RecordTable) => {
       const ended = StoredSession.parse(row);
       await endAll(
         user,
-        (await all(user)).filter((each) => each.renamed_at !== undefined && areOfSameLogin(each, ended)),
+        (await all(user)).filter((each) => isSessionOf(ended, each)),
         now,
       );
     },

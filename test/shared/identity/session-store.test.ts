@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRecordTable, type RecordTable } from '../../../shared/database/record-table.ts';
-import { createSessionStore, MAX_SESSIONS, REFRESH_SECONDS, type SessionStore, sessionOf } from '../../../shared/identity/session-store.ts';
+import {
+  createSessionStore,
+  isSessionOf,
+  MAX_SESSIONS,
+  REFRESH_SECONDS,
+  type SessionStore,
+  type StoredSession,
+  sessionOf,
+} from '../../../shared/identity/session-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12) / 1_000;
@@ -85,13 +93,27 @@ describe('the sessions of a user', () => {
     await sessions.begin('user_f', login(1, NOON, { client: 'browser', seconds: HOUR, idleSeconds: 1_800 }));
     await sessions.rename('user_f', { from: id(1), to: id(2), authenticatedAt: NOON }, NOON + 10);
     await sessions.rename('user_f', { from: id(1), to: id(3), authenticatedAt: NOON }, NOON + 20);
-    expect(await idsOf('user_f', NOON + 30)).toEqual([id(2), id(3)]);
     expect(await sessions.get('user_f', id(2), NOON + 30)).toMatchObject({ ends_at: NOON + HOUR, idle_seconds: 1_800 });
     expect(await sessions.get('user_f', id(1), NOON + 900)).toBeDefined();
     expect(await sessions.get('user_f', id(1), NOON + 911)).toBeUndefined();
     await sessions.end('user_f', id(2), NOON + 40);
     await sessions.rename('user_f', { from: id(2), to: id(4), authenticatedAt: NOON }, NOON + 50);
-    expect(await idsOf('user_f', NOON + 50)).toEqual([id(3)]);
+    expect(await idsOf('user_f', NOON + 50)).toEqual([]);
+  });
+
+  test('are listed, kept and ended once if two tabs have given them two ids', async () => {
+    const [first, other] = [login(1, NOON, { client: 'browser' }), login(5, NOON, { client: 'browser' })];
+    for (const session of [first, other]) await sessions.begin('user_i', session);
+    for (const to of [id(2), id(3)]) await sessions.rename('user_i', { from: id(1), to, authenticatedAt: NOON }, NOON + 10);
+    await sessions.use('user_i', id(3), { ...first.last_use, at: NOON + 20 });
+    expect(await idsOf('user_i', NOON + 30)).toEqual([id(3), id(5)]);
+    const current = (await sessions.get('user_i', id(2), NOON + 30)) as StoredSession;
+    const listed = await sessions.list('user_i', NOON + 30);
+    expect(listed.map((session) => isSessionOf(session, current))).toEqual([true, false]);
+    await sessions.endOthers('user_i', current, NOON + 40);
+    expect(await idsOf('user_i', NOON + 40)).toEqual([id(3)]);
+    await sessions.end('user_i', id(3), NOON + 50);
+    for (const number of [1, 2, 3]) expect(await sessions.get('user_i', id(number), NOON + 50)).toBeUndefined();
   });
 
   test('end under all their ids, so that no access token of theirs outlives them', async () => {
