@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { Link, Route, Switch, useLocation } from 'wouter';
+import { Link, matchRoute, type Parser, Route, Switch, useLocation, useRouter } from 'wouter';
 import { isOfPlatform, type Me, useMe } from '../client/me.ts';
 import { OpenScreens } from '../client/open-screens.ts';
 import { logOut } from '../client/session.ts';
@@ -85,12 +85,13 @@ const Forbidden = ({ title, me }: { title: string; me: Me }) => (
   </Page>
 );
 
-const firstPart = (path: string): string | undefined => path.split(/[/?]/)[1];
-
+// As the router finds the screen of an address.
 const isOpenTo =
-  (me: Me) =>
-  (to: string): boolean =>
-    SCREENS.some(({ path, isFor }) => firstPart(path) === firstPart(to) && isFor(me));
+  (me: Me, parser: Parser) =>
+  (to: string): boolean => {
+    const [address = ''] = to.split('?');
+    return SCREENS.find(({ path }) => matchRoute(parser, path, address)[0])?.isFor(me) ?? false;
+  };
 
 const Screens = ({ me }: { me: Me }) => (
   <Switch>
@@ -109,6 +110,7 @@ const Screens = ({ me }: { me: Me }) => (
 export const Shell = () => {
   const me = useMe();
   const [location] = useLocation();
+  const { parser } = useRouter();
   const [isOpen, setOpen] = useState(false);
   const [isSearching, setSearching] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the navigation of a narrow page closes when another screen opens
@@ -142,7 +144,7 @@ export const Shell = () => {
         <Side me={me.data} isOpen={isOpen} onSearch={() => setSearching(true)} />
         <main id="main" className={classes.main} tabIndex={-1}>
           <Boundary key={location}>
-            <OpenScreens value={isOpenTo(me.data)}>
+            <OpenScreens value={isOpenTo(me.data, parser)}>
               <Screens me={me.data} />
             </OpenScreens>
           </Boundary>

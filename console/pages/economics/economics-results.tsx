@@ -1,5 +1,5 @@
-import { Link } from 'wouter';
 import { CopyButton } from '../../design/controls/copy.tsx';
+import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { type Column, Table } from '../../design/data/table.tsx';
 import { Chip, Count, Gauge, Money } from '../../design/data/values.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
@@ -38,7 +38,7 @@ const text = (title: string, textOf: (row: EconomicsRow) => string | null): Colu
 
 const Name = ({ row }: { row: EconomicsRow }) => (
   <>
-    {row.deployment === null ? titleOf(row) : <Link to={`/deployments/${row.deployment}`}>{titleOf(row)}</Link>}{' '}
+    {row.deployment === null ? titleOf(row) : <ScreenLink to={`/deployments/${row.deployment}`}>{titleOf(row)}</ScreenLink>}{' '}
     {isUnused(row) && <Chip state="unused" tone="warn" />}
   </>
 );

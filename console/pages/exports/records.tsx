@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { useList } from '../../client/queries.ts';
 import type { ReplyBody } from '../../client/routes.ts';
 import { CopyText } from '../../design/controls/copy.tsx';
@@ -7,6 +6,7 @@ import { SelectField } from '../../design/controls/fields.tsx';
 import { FilterField } from '../../design/controls/filter-field.tsx';
 import { IdLink } from '../../design/controls/id-link.tsx';
 import { RangeFields } from '../../design/controls/range-fields.tsx';
+import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { PagedTable } from '../../design/data/paged.tsx';
 import type { Column } from '../../design/data/table.tsx';
 import { Chip, Count, Money, Time } from '../../design/data/values.tsx';
@@ -27,9 +27,9 @@ const Subject = ({ event, organization }: { event: Event; organization: string }
   if (event.object === 'gpu_time_event') return <IdLink id={event.deployment} />;
   const query = new URLSearchParams({ api_key_id: event.api_key_id, ...(organization && { organization }) });
   return (
-    <Link to={`/requests/${requestIdOf(event.id)}?${query}`}>
+    <ScreenLink to={`/requests/${requestIdOf(event.id)}?${query}`}>
       <code>{event.id}</code>
-    </Link>
+    </ScreenLink>
   );
 };
 

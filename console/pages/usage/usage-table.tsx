@@ -1,5 +1,5 @@
-import { Link } from 'wouter';
 import { addressOfId } from '../../client/ids.ts';
+import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { type Column, Table } from '../../design/data/table.tsx';
 import { Count, Money } from '../../design/data/values.tsx';
 import { nearestPercent } from '../../design/format/amounts.ts';
@@ -24,7 +24,7 @@ interface UsageTableProps {
 
 const GroupName = ({ name, text }: { name: string | null; text: string }) => {
   const address = name === null ? undefined : addressOfId(name);
-  return address ? <Link to={address}>{text}</Link> : text;
+  return address ? <ScreenLink to={address}>{text}</ScreenLink> : text;
 };
 
 /** The groups of a range with their sums, the largest first. */

@@ -268,16 +268,21 @@ describe('billing in the console', () => {
     await page.getByRole('heading', { name: 'No promises in' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await hasRunPlanted(visited)).toBe(false);
-    const [member, viewer] = await Promise.all([
+    const [member, viewer, finance] = await Promise.all([
       ui.control.createUser({ role: 'member', organization }),
       ui.control.createUser({ role: 'viewer', organization }),
+      ui.control.createUser({ role: 'billing', organization }),
     ]);
     const asMember = await ui.open(member, '/invoices');
     await asMember.page.getByText("Your role doesn't have access to this page").waitFor();
     const asViewer = await ui.open(viewer, '/billing?view=profile');
     await asViewer.page.getByText(PLANTED).waitFor();
     expect(await asViewer.page.getByRole('button', { name: /Save|Edit|Create/ }).count()).toBe(0);
-    expect([...faults, ...asMember.faults, ...asViewer.faults]).toEqual([]);
-    await Promise.all([close(), asMember.close(), asViewer.close()]);
+    // Finance can't open the page of a model.
+    const asFinance = await ui.open(finance, '/service-levels?month=2026-06');
+    await asFinance.page.getByRole('cell', { name: PLANTED }).waitFor();
+    expect(await asFinance.page.getByRole('link', { name: PLANTED }).count()).toBe(0);
+    expect([...faults, ...asMember.faults, ...asViewer.faults, ...asFinance.faults]).toEqual([]);
+    await Promise.all([close(), asMember.close(), asViewer.close(), asFinance.close()]);
   });
 });

@@ -75,6 +75,15 @@ describe('economics in the console', () => {
     await close();
   });
 
+  test("show finance a deployment by its name, without a link to a page that it can't open", async () => {
+    const finance = await ui.control.createUser({ role: 'platform_billing' });
+    const { page, faults, close } = await ui.open(finance, `/economics?range=30d&organization=${organization}`);
+    await page.getByRole('cell', { name: 'chat' }).waitFor();
+    expect(await page.getByRole('main').getByRole('link').count()).toBe(0);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('show the owner the charge, that nobody used the deployment, and another provider’s price', async () => {
     const { page, faults, close } = await ui.open(owner, '/economics?range=30d', PHONE);
     await page.getByRole('cell', { name: '$3.00' }).waitFor();

@@ -5,7 +5,7 @@ import { ROLES, type Role } from '../../../shared/hosts/permissions.ts';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
 import type { ConsolePage } from '../../support/browser/console-page.ts';
 import { openConsole, type TestConsole } from '../../support/browser/console-session.ts';
-import { exampleOf, isOfOneThing, screenPaths } from '../../support/browser/screens.ts';
+import { exampleOf, isOfOneThing, screenOf, screenPaths } from '../../support/browser/screens.ts';
 import { type ScreenCall, type SeenScreen, walkScreens } from '../../support/browser/walk.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 
@@ -166,6 +166,15 @@ describe('every screen of the console', () => {
       if (isClosed && !(await refuses(visit))) wrong.push(`${path} is closed to ${role}, but the API is not`);
     };
     throwFailures(await inParallel(visits, MAX_CALLS_AT_ONCE, compare));
+    expect(wrong).toEqual([]);
+  });
+
+  test('has no links to screens that are closed to its user', () => {
+    const isClosed = (role: Role, path: string): boolean =>
+      visits.some((visit) => visit.role === role && visit.isForbidden && visit.screen === screenOf(path));
+    const wrong = visits.flatMap(({ role, path, links }) =>
+      links.filter((link) => isClosed(role, link)).map((link) => `${path} links to ${link}, which is closed to ${role}`),
+    );
     expect(wrong).toEqual([]);
   });
 });

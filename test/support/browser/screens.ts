@@ -16,6 +16,9 @@ export const screenPaths = (): readonly string[] => {
 /** True for the path of a screen of one thing, which another screen leads to. */
 export const isOfOneThing = (screen: string): boolean => /[:*]/.test(screen);
 
+/** The screen that answers to a path, as the console's router finds it. */
+export const screenOf = (path: string): string | undefined => screenPaths().find((screen) => exampleOf(screen, [path]) !== undefined);
+
 /** The first of these paths that a screen answers to. */
 export const exampleOf = (screen: string, found: readonly string[]): string | undefined => {
   const pattern = new RegExp(`^${screen.replace(/:\w+/g, '[^/?]+').replace('*', '[^?]+')}(?:\\?|$)`);
