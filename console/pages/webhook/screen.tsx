@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { useChosenOrganization } from '../../client/chosen-organization.ts';
-import { isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { CopyText } from '../../design/controls/copy.tsx';
 import { Time } from '../../design/data/values.tsx';
@@ -17,6 +17,7 @@ import { Deliveries } from './deliveries.tsx';
 import { WebhookActions } from './webhook-actions.tsx';
 
 const WebhookPage = ({ webhook, organization }: { webhook: Webhook; organization: string | undefined }) => {
+  const me = useSignedIn();
   const [awaited, setAwaited] = useState<string>();
   const { id, url, description, types, enabled, disabled_reason, previous_secret_until, created_at, updated_at } = webhook;
   return (
@@ -35,7 +36,8 @@ const WebhookPage = ({ webhook, organization }: { webhook: Webhook; organization
       <Section title="Details" isCard>
         <Facts
           facts={[
-            ['URL', <CopyText key="url" text={url} />],
+            // Without the right to change it, the rest of the URL is hidden, because it can be a secret.
+            ['URL', can(me, 'webhooks:write') ? <CopyText key="url" text={url} /> : url],
             ['Events', types?.map(wordsOfType).join(', ') ?? 'all, including those of later releases'],
             [
               'Previous secret',

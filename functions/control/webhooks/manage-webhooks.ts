@@ -140,7 +140,7 @@ export const createWebhook = async (
     deps.organizations.toCheckActive(webhook.organization),
     ...deps.webhooks.toCreate(webhook),
   ]);
-  return { ...toWebhookResource(webhook, nowMs), secret };
+  return { ...toWebhookResource(webhook, actor), secret };
 };
 
 const replace = async (
@@ -153,7 +153,7 @@ const replace = async (
   const { nowMs } = actor.origin;
   const after: Webhook = { ...before, ...fields, updated_at: nowMs };
   await save(deps, actor, before, { action, before, after }, [deps.webhooks.toReplace(after)]);
-  return toWebhookResource({ ...after, version: after.version + 1 }, nowMs);
+  return toWebhookResource({ ...after, version: after.version + 1 }, actor);
 };
 
 /**
@@ -224,6 +224,6 @@ export const listWebhooks = async (
   organization: string | undefined,
 ): Promise<{ object: 'list'; data: WebhookResource[]; has_more: false; next: null }> => {
   const listed = await webhooks.list(organizationFor(actor, organization));
-  const data = listed.map((webhook) => toWebhookResource(webhook, actor.origin.nowMs));
+  const data = listed.map((webhook) => toWebhookResource(webhook, actor));
   return { object: 'list', data, has_more: false, next: null };
 };

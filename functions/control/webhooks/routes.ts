@@ -102,8 +102,7 @@ export const webhookRoutes = [
       reply: { status: 200, description: 'The webhook, without its secret.', json: webhook },
       errors: [400, 404, 503],
     },
-    async ({ deps, actor, parameters: path, query }) =>
-      toWebhookResource(await visibleWebhook(deps, actor, placeOf(path, query)), actor.origin.nowMs),
+    async ({ deps, actor, parameters: path, query }) => toWebhookResource(await visibleWebhook(deps, actor, placeOf(path, query)), actor),
   ),
   route(
     {

@@ -5,6 +5,7 @@ import { Attempt, AttemptError, type Delivery, DeliveryState } from '../../../sh
 import { NotificationType } from '../../../shared/notifications/notification.ts';
 import { SECRET_PREFIX, SelectableType, type Webhook } from '../../../shared/notifications/webhook.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
+import { type Actor, can, type Rights } from '../access/actor.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 
 // 256 bits; Standard Webhooks recommends 192 to 512.
@@ -25,7 +26,10 @@ export const WebhookResource = z.object({
   id: z.string(),
   object: z.literal('webhook'),
   organization: z.string(),
-  url: z.string(),
+  url: z.string().meta({
+    description:
+      'Its path and query can be a secret: without the permission `webhooks:write`, they are replaced by `[hidden]`, unless they are empty.',
+  }),
   types: z.array(SelectableType).nullable().meta({ description: 'The types of events that are sent; null: all, also later ones.' }),
   description: z.string().nullable(),
   enabled: z.boolean(),
@@ -118,10 +122,19 @@ export type DeliveryResource = z.infer<typeof DeliveryResource>;
 const seconds = (ms: number): number => Math.floor(ms / SECOND_MS);
 const secondsOrNull = (ms: number | null): number | null => (ms === null ? null : seconds(ms));
 
-export const toWebhookResource = (webhook: Webhook, nowMs: number): WebhookResource => {
-  const { secret: _, previous_secret: __, previous_secret_until: until, created_at, updated_at, ...rest } = webhook;
+// Receivers such as those of Slack, Discord and Teams accept events from anyone who knows their whole URL.
+const withoutSecrets = (url: string): string => {
+  const { origin, pathname, search, hash } = new URL(url);
+  return pathname + search + hash === '/' ? url : `${origin}/[hidden]`;
+};
+
+/** Returns a webhook as an actor sees it: with its whole URL if they can change it. */
+export const toWebhookResource = (webhook: Webhook, actor: Rights & Pick<Actor, 'origin'>): WebhookResource => {
+  const { secret: _, previous_secret: __, previous_secret_until: until, created_at, updated_at, url, ...rest } = webhook;
+  const { nowMs } = actor.origin;
   return {
     ...rest,
+    url: can(actor, 'webhooks:write') ? url : withoutSecrets(url),
     object: 'webhook',
     previous_secret_until: until !== null && until > nowMs ? seconds(until) : null,
     created_at: seconds(created_at),

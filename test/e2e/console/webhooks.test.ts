@@ -133,6 +133,8 @@ describe('webhooks in the console', () => {
     const asViewer = await ui.open(viewer, `/webhooks/${id}`);
     await asViewer.page.getByRole('heading', { name: 'Deliveries', exact: true }).waitFor();
     expect(await asViewer.page.getByRole('button', { name: /Edit|Rotate|Pause|Delete|test/ }).count()).toBe(0);
+    await asViewer.page.getByText(`${new URL(url).origin}/[hidden]`).waitFor();
+    expect(await asViewer.page.getByText(url).count()).toBe(0);
     const asMember = await ui.open(member, `/webhooks/${id}`);
     await asMember.page.getByText("Your role doesn't have access to this page").waitFor();
     expect([...asViewer.faults, ...asMember.faults]).toEqual([]);

@@ -144,6 +144,27 @@ test('a creation shows the secret once: it is in no list, no later reply, no aud
   for (const hidden of [secret, rotated.body.secret]) expect(JSON.stringify([replies, data, lines])).not.toContain(hidden);
 });
 
+test('only those who can change a webhook see the path and the query of its URL', async () => {
+  const url = 'https://hooks.example.com:8443/services/hidden-path?token=hidden-token';
+  const [{ id }, bare] = [await create({ url }), await create({ url: 'https://hooks.example.com' })];
+  const viewer = await storeUser(stores, { role: 'viewer', organization, nowMs: NOW_MS });
+  const reader: Actor = { ...owner, kind: 'service_account', permissions: new Set(['webhooks:read']) };
+  const query = { organization };
+  expect((await send('retrieveWebhook', { id })).body.url).toBe(url);
+  expect((await send('retrieveWebhook', { id, as: admin, query })).body.url).toBe(url);
+  for (const as of [viewer, reader]) {
+    const seen = [
+      await send('retrieveWebhook', { id, as }),
+      await send('listWebhooks', { as }),
+      await send('listWebhookDeliveries', { id, as }),
+    ];
+    expect(seen.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(seen[0]?.body.url).toBe('https://hooks.example.com:8443/[hidden]');
+    expect(JSON.stringify(seen)).not.toMatch(/hidden-(path|token)/);
+    expect((await send('retrieveWebhook', { id: bare.id, as })).body.url).toBe('https://hooks.example.com');
+  }
+});
+
 test('the audit log has a URL’s origin and a hash of its secret rest, and no description', async () => {
   const rest = '/services/hidden-path/x7Qf?token=hidden-token';
   const { id } = await create({ url: `https://hooks.example.com${rest}`, description: 'For hidden-Ada' });
