@@ -4,27 +4,35 @@ import { useSearchParams } from 'wouter';
 // The value with which a screen opens a dialog. Once it is closed, the back button must not open it again.
 const DIALOG = 'dialog';
 
+// Values that are undefined are left out of the address.
+const useParameters = () => {
+  const [parameters, setParameters] = useSearchParams();
+  const change = useCallback(
+    (changes: Readonly<Record<string, string | undefined>>) =>
+      setParameters(
+        (was) => {
+          const changed = new URLSearchParams(was);
+          for (const [name, value] of Object.entries(changes)) {
+            if (value === undefined) changed.delete(name);
+            else changed.set(name, value);
+          }
+          return changed;
+        },
+        { replace: DIALOG in changes && changes[DIALOG] === undefined },
+      ),
+    [setParameters],
+  );
+  return [parameters, change] as const;
+};
+
 /**
  * A value in the address, such as a filter: a link to the screen has it, and the browser's back button undoes it.
  * @param fallback the value that the address leaves out
  */
 export const useUrlState = <Value extends string>(name: string, fallback: Value): readonly [Value, (value: Value) => void] => {
-  const [parameters, setParameters] = useSearchParams();
-  const value = (parameters.get(name) ?? fallback) as Value;
-  const set = useCallback(
-    (next: Value) =>
-      setParameters(
-        (was) => {
-          const changed = new URLSearchParams(was);
-          if (next === fallback) changed.delete(name);
-          else changed.set(name, next);
-          return changed;
-        },
-        { replace: name === DIALOG && next === fallback },
-      ),
-    [name, fallback, setParameters],
-  );
-  return [value, set];
+  const [parameters, change] = useParameters();
+  const set = useCallback((next: Value) => change({ [name]: next === fallback ? undefined : next }), [name, fallback, change]);
+  return [(parameters.get(name) ?? fallback) as Value, set];
 };
 
 /**
@@ -34,19 +42,9 @@ export const useUrlState = <Value extends string>(name: string, fallback: Value)
 export const useUrlStates = <Name extends string>(
   names: readonly Name[],
 ): readonly [Readonly<Record<Name, string>>, (changes: Partial<Record<Name, string>>) => void] => {
-  const [parameters, setParameters] = useSearchParams();
+  const [parameters, change] = useParameters();
   const values = Object.fromEntries(names.map((name) => [name, parameters.get(name) ?? ''])) as Record<Name, string>;
-  const change = (changes: Partial<Record<Name, string>>) =>
-    setParameters(
-      (was) => {
-        const changed = new URLSearchParams(was);
-        for (const [name, value] of Object.entries<string | undefined>(changes)) {
-          if (value) changed.set(name, value);
-          else changed.delete(name);
-        }
-        return changed;
-      },
-      { replace: (changes as Record<string, string | undefined>)[DIALOG] === '' },
-    );
-  return [values, change];
+  const changeSome = (changes: Partial<Record<Name, string>>) =>
+    change(Object.fromEntries(Object.entries<string | undefined>(changes).map(([name, value]) => [name, value || undefined])));
+  return [values, changeSome];
 };
