@@ -21,6 +21,9 @@ export const formatTime = (seconds: number): string => full.format(seconds * 1_0
 /** A time in UTC, as bills and logs have it. @param seconds since the epoch */
 export const formatUtc = (seconds: number): string => `${new Date(seconds * 1_000).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
+/** The time in UTC from which something applies; 0: always. @param seconds since the epoch */
+export const formatStart = (seconds: number): string => (seconds === 0 ? 'the beginning' : formatUtc(seconds));
+
 /** The UTC day of a time, such as `2027-01-31`. @param seconds since the epoch */
 export const dayOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10);
 

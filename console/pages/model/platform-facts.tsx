@@ -1,7 +1,7 @@
 import { CopyText } from '../../design/controls/copy.tsx';
 import { Table } from '../../design/data/table.tsx';
 import { Money } from '../../design/data/values.tsx';
-import { formatUtc } from '../../design/format/times.ts';
+import { formatStart } from '../../design/format/times.ts';
 import { Section } from '../../design/layout/layout.tsx';
 import type { Model } from './model-facts.tsx';
 
@@ -15,7 +15,7 @@ export const PlatformFacts = ({ model: { prices, targets } }: { model: Model }) 
           rows={prices}
           keyOf={({ version }) => version}
           columns={[
-            { title: 'Effective from', isWhole: true, render: ({ effective_at }) => formatUtc(effective_at) },
+            { title: 'Effective from', isWhole: true, render: ({ effective_at }) => formatStart(effective_at) },
             { title: 'Input / M', isNumeric: true, render: ({ per_million }) => <Money amount={per_million.prompt} /> },
             { title: 'Cached / M', isNumeric: true, render: ({ per_million }) => <Money amount={per_million.cached_prompt} /> },
             { title: 'Output / M', isNumeric: true, render: ({ per_million }) => <Money amount={per_million.completion} /> },

@@ -8,7 +8,7 @@ import { Table } from '../../design/data/table.tsx';
 import { Chip, Money } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { formatUtc } from '../../design/format/times.ts';
+import { formatStart } from '../../design/format/times.ts';
 import { Row, Section } from '../../design/layout/layout.tsx';
 import { PriceDialog } from '../model/price-dialog.tsx';
 import { differenceOf } from '../model/price-draft.ts';
@@ -33,7 +33,7 @@ const Versions = ({ prices }: { prices: readonly Price[] }) => {
       rows={prices}
       keyOf={({ id }) => id}
       columns={[
-        { title: 'Effective from', isWhole: true, render: ({ effective_at }) => formatUtc(effective_at) },
+        { title: 'Effective from', isWhole: true, render: ({ effective_at }) => formatStart(effective_at) },
         {
           title: 'State',
           isWhole: true,

@@ -11,7 +11,7 @@ import { Money } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { perMillion } from '../../design/format/amounts.ts';
-import { formatUtc } from '../../design/format/times.ts';
+import { formatStart, formatUtc } from '../../design/format/times.ts';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { PriceHistory } from './price-history.tsx';
@@ -45,7 +45,7 @@ const SharedModels = () => {
               { title: 'Input / M', isNumeric: true, render: ({ per_million }) => <Money amount={per_million.prompt} /> },
               { title: 'Cached / M', isNumeric: true, render: ({ per_million }) => <Money amount={per_million.cached_prompt} /> },
               { title: 'Output / M', isNumeric: true, render: ({ per_million }) => <Money amount={per_million.completion} /> },
-              { title: 'Effective from', isWhole: true, render: ({ effective_at }) => formatUtc(effective_at) },
+              { title: 'Effective from', isWhole: true, render: ({ effective_at }) => formatStart(effective_at) },
               { title: 'Next price', isWhole: true, render: ({ next }) => (next ? `from ${formatUtc(next.effective_at)}` : 'none') },
             ]}
           />

@@ -105,7 +105,8 @@ describe('the form of a rerate', () => {
       per_million: { prompt: '0.05', cached_prompt: '0.005', completion: '0.2' },
       effective_at: 0,
     };
-    expect(choiceOfPrice(price)).toEqual(['price_1', '$0.05 in, $0.20 out, from 1970-01-01 00:00:00 UTC']);
+    expect(choiceOfPrice(price)).toEqual(['price_1', '$0.05 in, $0.20 out, from the beginning']);
+    expect(choiceOfPrice({ ...price, effective_at: 86_400 })[1]).toMatch(/from 1970-01-02 00:00:00 UTC$/);
     expect(choiceOfInstancePrice({ version: 'price_2', per_hour: '1.5', effective_at: 0 })[1]).toContain('$1.50 per hour');
   });
 
