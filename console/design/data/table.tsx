@@ -12,6 +12,8 @@ export interface Column<Row> {
   isWhole?: boolean;
   /** True: sentences, which are unreadable in a narrow column. */
   isLong?: boolean;
+  /** True: ids or addresses of users, which are unreadable in pieces. */
+  hasIds?: boolean;
 }
 
 interface TableProps<Row> {
@@ -61,6 +63,7 @@ export const Table = <Row,>({ label, columns, rows, keyOf }: TableProps<Row>) =>
                   data-align={alignOf(column)}
                   data-whole={column.isWhole || undefined}
                   data-long={column.isLong || undefined}
+                  data-ids={column.hasIds || undefined}
                 >
                   {column.render(row)}
                 </td>

@@ -36,9 +36,10 @@ const Changes = ({ changes, reason }: Pick<Entry, 'changes' | 'reason'>) => {
 export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   { title: 'Time', isWhole: true, render: ({ at }) => <Time seconds={Math.floor(at / 1_000)} /> },
   { title: 'Action', isWhole: true, render: ({ action }) => <code>{action}</code> },
-  { title: 'Actor', render: ({ actor }) => <Author actor={actor} /> },
+  { title: 'Actor', hasIds: true, render: ({ actor }) => <Author actor={actor} /> },
   {
     title: 'Target',
+    hasIds: true,
     render: ({ target: { type, id } }) => (
       <>
         {type.replaceAll('_', ' ')} <IdLink id={id} />

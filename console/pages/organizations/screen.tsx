@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Organization>[] = [
   { title: 'Budget / month', isNumeric: true, render: ({ limits }) => <Money amount={limits?.month_budget} /> },
   { title: 'Concurrency', isNumeric: true, render: ({ limits }) => <Count value={limits?.concurrency} /> },
   { title: 'Created', isWhole: true, render: ({ created_at }) => <Time seconds={created_at} /> },
-  { title: 'Id', render: ({ id }) => <CopyText text={id} /> },
+  { title: 'Id', hasIds: true, render: ({ id }) => <CopyText text={id} /> },
 ];
 
 const OrganizationList = () => {

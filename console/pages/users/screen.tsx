@@ -20,6 +20,7 @@ const FILTERS = ['q', 'role', 'status'] as const;
 const columnsFor = (me: Me): readonly Column<User>[] => [
   {
     title: 'User',
+    hasIds: true,
     render: ({ id, name, email }) => (
       <>
         {name && <div>{name}</div>}
@@ -36,7 +37,7 @@ const columnsFor = (me: Me): readonly Column<User>[] => [
   },
   { title: 'Last login', render: ({ last_login_at }) => <Time seconds={last_login_at} /> },
   { title: 'Created', render: ({ created_at }) => <Time seconds={created_at} /> },
-  { title: 'Id', render: ({ id }) => <CopyText text={id} /> },
+  { title: 'Id', hasIds: true, render: ({ id }) => <CopyText text={id} /> },
   { title: 'Actions', render: (user) => <UserActions user={user} /> },
 ];
 

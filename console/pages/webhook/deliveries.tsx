@@ -40,6 +40,7 @@ const Attempts = ({ delivery: { attempts } }: { delivery: Delivery }) => {
 const columnsFor = (replay: ((delivery: string) => Promise<unknown>) | undefined): readonly Column<Delivery>[] => [
   {
     title: 'Event',
+    hasIds: true,
     render: ({ type, event }) => (
       <>
         <div>{nameOf(type)}</div>
