@@ -25,7 +25,13 @@ const breachOf = ({ id, clock, due_at }: Breach, nowS: number): Attention => ({
   tone: due_at <= nowS ? 'bad' : 'warn',
 });
 
-type Rule = (summary: Summary) => Attention | undefined;
+type Rule = (summary: Summary, reader: Reader) => Attention | undefined;
+
+/** Who looks at the home screen. */
+interface Reader {
+  /** False for viewers: no ticket waits for them. */
+  canWriteTickets: boolean;
+}
 
 const RULES: readonly Rule[] = [
   ({ invoices }) =>
@@ -60,8 +66,8 @@ const RULES: readonly Rule[] = [
     tickets?.breaching_next && tickets.breaching_next.due_at - created_at < NEAR_S
       ? breachOf(tickets.breaching_next, created_at)
       : undefined,
-  ({ tickets }) =>
-    tickets && tickets.waiting_on_me > 0
+  ({ tickets }, { canWriteTickets }) =>
+    tickets && tickets.waiting_on_me > 0 && canWriteTickets
       ? {
           text: `${counted(tickets.waiting_on_me, 'ticket is', 'tickets are')} waiting for you`,
           to: ticketsWaitingOn(tickets),
@@ -103,4 +109,4 @@ const RULES: readonly Rule[] = [
 ];
 
 /** The things that somebody should do something about, the worst first. */
-export const attentionOf = (summary: Summary): readonly Attention[] => RULES.flatMap((rule) => rule(summary) ?? []);
+export const attentionOf = (summary: Summary, reader: Reader): readonly Attention[] => RULES.flatMap((rule) => rule(summary, reader) ?? []);

@@ -18,7 +18,8 @@ const REFRESH_DURING_STEPS_MS = 10_000;
 const refreshMs = (summary: Summary | undefined): number => (summary && hasOpenSteps(summary) ? REFRESH_DURING_STEPS_MS : REFRESH_MS);
 
 const Attention = ({ summary }: { summary: Summary }) => {
-  const entries = attentionOf(summary);
+  const me = useSignedIn();
+  const entries = attentionOf(summary, { canWriteTickets: can(me, 'tickets:write') });
   if (entries.length === 0) return null;
   return (
     <Section title="Needs attention" isCard>

@@ -1,3 +1,4 @@
+import { can, type Me, useSignedIn } from '../../client/me.ts';
 import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Count, Gauge, Money } from '../../design/data/values.tsx';
 import { counted, formatDollars, nearestCent } from '../../design/format/amounts.ts';
@@ -46,7 +47,9 @@ const CostTiles = ({ costs, budget, credit }: Pick<Summary, 'costs' | 'budget' |
   </>
 );
 
-const UseTiles = ({ requests, api_keys, deployments }: Pick<Summary, 'requests' | 'api_keys' | 'deployments'>) => (
+type UseTilesProps = Pick<Summary, 'requests' | 'api_keys' | 'deployments'> & { me: Me };
+
+const UseTiles = ({ requests, api_keys, deployments, me }: UseTilesProps) => (
   <>
     {requests && (
       <Tile
@@ -65,7 +68,13 @@ const UseTiles = ({ requests, api_keys, deployments }: Pick<Summary, 'requests' 
         value={<Count value={api_keys.open} />}
         note={
           <ScreenLink to="/api-keys">
-            <Count value={api_keys.left} /> more available
+            {can(me, 'keys:write') ? (
+              <>
+                <Count value={api_keys.left} /> more available
+              </>
+            ) : (
+              'View API keys'
+            )}
           </ScreenLink>
         }
       />
@@ -89,32 +98,35 @@ const UseTiles = ({ requests, api_keys, deployments }: Pick<Summary, 'requests' 
 );
 
 /** The numbers of the sections that the user can see. */
-export const SummaryTiles = ({ summary }: { summary: Summary }) => (
-  <Tiles>
-    <CostTiles {...summary} />
-    {/* The platform's home has a section for them. */}
-    <UseTiles {...summary} deployments={summary.organization === null ? null : summary.deployments} />
-    {summary.tickets && (
-      <Tile
-        label="Tickets waiting for you"
-        value={<Count value={summary.tickets.waiting_on_me} />}
-        note={
-          <ScreenLink to={ticketsWaitingOn(summary.tickets)}>
-            {summary.tickets.is_partial ? 'Among the newest tickets' : 'View tickets'}
-          </ScreenLink>
-        }
-      />
-    )}
-    {summary.invoices && (
-      <Tile
-        label="Open invoices"
-        value={<Count value={summary.invoices.open} />}
-        note={
-          <ScreenLink to="/invoices?state=issued">
-            <Count value={summary.invoices.overdue} /> overdue
-          </ScreenLink>
-        }
-      />
-    )}
-  </Tiles>
-);
+export const SummaryTiles = ({ summary }: { summary: Summary }) => {
+  const me = useSignedIn();
+  return (
+    <Tiles>
+      <CostTiles {...summary} />
+      {/* The platform's home has a section for them. */}
+      <UseTiles {...summary} me={me} deployments={summary.organization === null ? null : summary.deployments} />
+      {summary.tickets && (
+        <Tile
+          label={can(me, 'tickets:write') ? 'Tickets waiting for you' : 'Tickets waiting for your organization'}
+          value={<Count value={summary.tickets.waiting_on_me} />}
+          note={
+            <ScreenLink to={ticketsWaitingOn(summary.tickets)}>
+              {summary.tickets.is_partial ? 'Among the newest tickets' : 'View tickets'}
+            </ScreenLink>
+          }
+        />
+      )}
+      {summary.invoices && (
+        <Tile
+          label="Open invoices"
+          value={<Count value={summary.invoices.open} />}
+          note={
+            <ScreenLink to="/invoices?state=issued">
+              <Count value={summary.invoices.overdue} /> overdue
+            </ScreenLink>
+          }
+        />
+      )}
+    </Tiles>
+  );
+};

@@ -70,7 +70,10 @@ const Models = () => {
 export const Screen = () => {
   const me = useSignedIn();
   return (
-    <Page title="Models and prices" description="The models that your requests can use. Prices are in US dollars per million tokens.">
+    <Page
+      title="Models and prices"
+      description={`${can(me, 'models:read') ? 'The models that your requests can use' : 'The shared models'}. Prices are in US dollars per million tokens.`}
+    >
       {can(me, 'models:read') ? <Models /> : <PriceTable />}
     </Page>
   );

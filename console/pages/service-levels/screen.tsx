@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useChosenOrganization } from '../../client/chosen-organization.ts';
+import { isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { useUrlState } from '../../client/url-state.ts';
 import { SelectField } from '../../design/controls/fields.tsx';
@@ -82,6 +83,7 @@ const Levels = ({ organization, month }: { organization: string | undefined; mon
 
 /** How shared models kept their promises in a month, for an organization. */
 export const Screen = () => {
+  const me = useSignedIn();
   const { chosen, setChosen, organization, needsChoice } = useChosenOrganization();
   const [nowMs] = useState(() => Date.now());
   const [month, setMonth] = useUrlState<string>('month', '');
@@ -91,7 +93,7 @@ export const Screen = () => {
   return (
     <Page
       title="Service levels"
-      description="Promised and measured service levels of the shared models that you used, with credits for missed promises, by UTC month."
+      description={`Promised and measured service levels of the shared models that ${isOfPlatform(me) ? 'an' : 'your'} organization used, with credits for missed promises, by UTC month.`}
     >
       <Filters>
         <OrganizationField value={chosen} onChange={setChosen} />

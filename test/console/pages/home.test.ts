@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { attentionOf, type Summary } from '../../../console/pages/home/attention.ts';
+import { attentionOf as attentionFor, type Summary } from '../../../console/pages/home/attention.ts';
 import { type Deployment, instancesOf, isWaiting, notableOf } from '../../../console/pages/home/running.ts';
 import { stepsOf } from '../../../console/pages/home/steps.ts';
 
 const empty: Summary = { object: 'summary', created_at: 1, organization: 'org_1', unavailable: [] };
+const attentionOf = (summary: Summary) => attentionFor(summary, { canWriteTickets: true });
 
 describe('what needs attention', () => {
   test('is nothing without sections, and with sections in which all is well', () => {
@@ -34,6 +35,12 @@ describe('what needs attention', () => {
       ['3 tickets are waiting for you', '/tickets?state=customer'],
       ['1 API key expires within 7 days', '/api-keys?attention=expiring'],
     ]);
+  });
+
+  test('is no ticket for those who can only read them', () => {
+    const summary: Summary = { ...empty, tickets: { waiting_on_me: 3, is_partial: false } };
+    expect(attentionOf(summary)).toHaveLength(1);
+    expect(attentionFor(summary, { canWriteTickets: false })).toEqual([]);
   });
 
   test('has organizations that are suspended', () => {
