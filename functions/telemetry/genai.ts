@@ -20,6 +20,8 @@ export const metricNames = {
   cachedTokens: 'gen_ai.client.inference.usage.cache_read.input_tokens',
   inputTokensEach: 'gen_ai.client.inference.operation.input_tokens',
   outputTokensEach: 'gen_ai.client.inference.operation.output_tokens',
+  embeddingsDuration: 'gen_ai.client.embeddings.duration',
+  embeddingsInputTokensEach: 'gen_ai.client.embeddings.operation.input_tokens',
 } as const;
 
 const CLIENT_PROVIDER = 'aws.sagemaker';
@@ -27,10 +29,11 @@ const SERVER_PROVIDER = 'sluice';
 
 const { createChatCompletion, createCompletion, createEmbeddings, createMessage, createRerank, createRerankV2, createResponse } =
   inferenceHostRoutes;
+const EMBEDDINGS = 'embeddings';
 const OPERATIONS: ReadonlyMap<string, string> = new Map([
   [createChatCompletion.path, 'chat'],
   [createCompletion.path, 'text_completion'],
-  [createEmbeddings.path, 'embeddings'],
+  [createEmbeddings.path, EMBEDDINGS],
   [createRerank.path, 'rerank'],
   [createRerankV2.path, 'rerank'],
   // Responses and messages are converted to chat completions.
@@ -44,6 +47,9 @@ export const operationOf = ({ route, model }: UsageEvent): { operation: string; 
   return operation === undefined || model === undefined ? undefined : { operation, model };
 };
 export type ModelOperation = NonNullable<ReturnType<typeof operationOf>>;
+
+/** True for a request for embeddings, whose metrics have names of their own. */
+export const isEmbeddings = ({ operation }: ModelOperation): boolean => operation === EMBEDDINGS;
 
 /** The class of the error of a request. Undefined for success, and if the caller disconnected. */
 export const errorTypeOf = ({ outcome, error_code }: UsageEvent): string | undefined =>
@@ -66,7 +72,7 @@ export const tokenAttributes = (of: ModelOperation): Attributes => ({ ...clientA
 export const inferenceSpanName = ({ operation, model }: ModelOperation): string => `${operation} ${model}`;
 
 // Their runtimes answer at once (docs/decisions/0110); all others stream, even if the caller's request doesn't.
-const WHOLE: ReadonlySet<string> = new Set(['embeddings', 'rerank']);
+const WHOLE: ReadonlySet<string> = new Set([EMBEDDINGS, 'rerank']);
 
 /** The attributes of the span of a call to a model. @param firstChunkMs from the call */
 export const inferenceSpanAttributes = (event: UsageEvent, of: ModelOperation, firstChunkMs: number | undefined): Attributes => ({

@@ -1,6 +1,6 @@
 import { SECOND_MS } from '../../shared/time/units.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
-import { clientAttributes, errorTypeOf, metricNames, operationOf, serverAttributes, tokenAttributes } from './genai.ts';
+import { clientAttributes, errorTypeOf, isEmbeddings, metricNames, operationOf, serverAttributes, tokenAttributes } from './genai.ts';
 import { exponentialHistogram } from './otlp/exponential-histogram.ts';
 import { type Attributes, DELTA, keyValuesOf, type Metric } from './otlp/wire.ts';
 import { timesOf } from './request-times.ts';
@@ -34,6 +34,8 @@ const instruments = {
   cached: tokens(metricNames.cachedTokens, 'Input tokens that the model server had cached.', 'sum'),
   inputEach: tokens(metricNames.inputTokensEach, 'Input tokens of each request.', 'histogram'),
   outputEach: tokens(metricNames.outputTokensEach, 'Output tokens of each request.', 'histogram'),
+  embeddingsDuration: seconds(metricNames.embeddingsDuration, 'From the calls to a model for embeddings to the end of its answers.'),
+  embeddingsInputEach: tokens(metricNames.embeddingsInputTokensEach, 'Input tokens of each request for embeddings.', 'histogram'),
 } as const satisfies Record<string, Instrument>;
 
 // Money is exact, so sums are bigints.
@@ -79,17 +81,22 @@ const recordOperation = ({ record }: Measurements, event: UsageEvent, errorType:
     if (answeredMs !== undefined && completion_tokens > 1)
       record(instruments.perToken, server, Math.max(0, answeredMs - firstTokenMs) / SECOND_MS / (completion_tokens - 1));
   }
-  if (call) {
-    record(instruments.callDuration, { ...client, 'error.type': errorType }, (call.toMs - call.fromMs) / SECOND_MS);
-    if (call.firstChunkMs !== undefined) record(instruments.firstChunk, client, call.firstChunkMs / SECOND_MS);
+  // Failed requests have a series of their own, because most of them have no tokens.
+  const ended = { ...client, 'error.type': errorType };
+  const callSeconds = call && (call.toMs - call.fromMs) / SECOND_MS;
+  if (isEmbeddings(of)) {
+    if (callSeconds !== undefined) record(instruments.embeddingsDuration, ended, callSeconds);
+    record(instruments.embeddingsInputEach, ended, prompt_tokens);
+    return;
   }
+  if (callSeconds !== undefined) record(instruments.callDuration, ended, callSeconds);
+  if (call?.firstChunkMs !== undefined) record(instruments.firstChunk, client, call.firstChunkMs / SECOND_MS);
   const ofTokens = tokenAttributes(of);
   record(instruments.input, ofTokens, prompt_tokens);
   record(instruments.output, ofTokens, completion_tokens);
   record(instruments.cached, ofTokens, cached_tokens);
-  // Failed requests have a series of their own, because most of them have no tokens.
-  record(instruments.inputEach, { ...client, 'error.type': errorType }, prompt_tokens);
-  record(instruments.outputEach, { ...client, 'error.type': errorType }, completion_tokens);
+  record(instruments.inputEach, ended, prompt_tokens);
+  record(instruments.outputEach, ended, completion_tokens);
 };
 
 /** The metrics of these events. */

@@ -50,6 +50,29 @@ describe('metricsOf', () => {
       expect(point).toMatchObject({ startTimeUnixNano: String(interval.startNanos), timeUnixNano: String(interval.endNanos) });
   });
 
+  test('measures calls for embeddings under names of their own, as the conventions do', () => {
+    const embeddings = chatEvent({
+      route: '/v1/embeddings',
+      stream: false,
+      completion_tokens: 0,
+      cached_tokens: 0,
+      time_to_first_token_ms: null,
+      finish_reason: null,
+    });
+    const points = pointsOf([chatEvent(), embeddings]);
+    const summary = (name: string) =>
+      points[name]?.map((point) => [attributesOf(point.attributes)['gen_ai.operation.name'], 'sum' in point ? point.sum : point.asInt]);
+    expect(summary('gen_ai.client.embeddings.duration')).toEqual([['embeddings', 0.478]]);
+    expect(summary('gen_ai.client.embeddings.operation.input_tokens')).toEqual([['embeddings', 120]]);
+    expect(summary('gen_ai.client.inference.usage.input_tokens')).toEqual([['chat', '120']]);
+    const inference = Object.keys(points).filter((name) => name.startsWith('gen_ai.client.inference.'));
+    expect(inference.flatMap((name) => summary(name)?.map(([operation]) => operation))).not.toContain('embeddings');
+    expect(summary('gen_ai.server.request.duration')).toEqual([
+      ['chat', 0.5],
+      ['embeddings', 0.5],
+    ]);
+  });
+
   test('separates failed requests, and measures no first token of them', () => {
     const failed = chatEvent({ outcome: 'upstream_failed', error_code: 'upstream_failed', error_status: 503 });
     const points = pointsOf([chatEvent(), failed]);
