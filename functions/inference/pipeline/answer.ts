@@ -73,7 +73,7 @@ export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answe
     }
     const failure = toCallerError(await settlement.fail(error), event);
     // The log line `refused` is only for failures before the status was sent.
-    logInfo('stream_broken', { request_id: event.requestId, status: failure.status, code: failure.code });
+    logInfo('stream_broken', { request_id: event.requestId, ...event.sender, status: failure.status, code: failure.code });
     yield reply.fail?.(failure, event.requestId) ?? sseEvent(toWire(failure, event.requestId));
   }
 }

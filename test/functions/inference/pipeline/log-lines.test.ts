@@ -36,10 +36,12 @@ describe('the line request', () => {
 });
 
 describe('the line stream_broken', () => {
-  test('has the error’s status and code of a stream that breaks off after its status was sent', async () => {
+  test('has the error’s status and code and the key of a stream that breaks off after its status was sent', async () => {
     const { call } = await pipeline.setUp(breaks);
     await read(await call({ stream: true }));
-    expect(line('stream_broken')).toMatchObject({ status: 503, code: 'upstream_error', request_id: line('request')?.request_id });
+    const { request_id, key_id, org_id } = line('request') ?? {};
+    expect(key_id).toEqual(expect.any(String));
+    expect(line('stream_broken')).toMatchObject({ status: 503, code: 'upstream_error', request_id, key_id, org_id });
   });
 
   test('is missing for a stream that ends well, and for a failed answer without a stream', async () => {
