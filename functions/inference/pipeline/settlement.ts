@@ -28,7 +28,7 @@ export interface Settlement {
   cutOff: () => Promise<UpstreamChunk | undefined>;
   /** Settles a failure. @returns the error for the caller */
   fail: (error: unknown) => Promise<Error>;
-  /** Settles an answer whose caller has left. Does nothing if it is settled. */
+  /** Settles an answer whose caller has left, if it isn't settled, and frees its idempotency key if it isn't stored. */
   abandon: () => Promise<void>;
   /** Settles at the deadline, because the answer of a caller that stopped reading never ends. */
   expire: () => Promise<void>;
@@ -109,7 +109,11 @@ export const createSettlement = (
       if (!(failure instanceof ApiError)) return failure;
       return failure.withHeaders({ ...headersOf(usage.candidate()), ...(stopped && { 'x-should-retry': 'false' }) });
     },
-    abandon: () => settle('client_closed'),
+    abandon: async () => {
+      await settle('client_closed');
+      // Nothing was stored of an answer that was cut off while its caller didn't read.
+      if (deadline.stopped() === 'timed_out') await claim.release();
+    },
     expire: async () => {
       if (isComplete) return;
       deadline.stop('timed_out');

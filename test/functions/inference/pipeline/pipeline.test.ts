@@ -129,6 +129,20 @@ describe('a request whose caller does not read', () => {
     expect((await events())[0]?.completion_tokens).toBeGreaterThan(0);
     expect(await inFlight()).toBe(0);
   });
+
+  test('leaves its idempotency key free, because nothing of it is stored', async () => {
+    let calls = 0;
+    const endlessAtFirst: Invoke = async function* ({ signal }) {
+      calls += 1;
+      if (calls > 1) return yield [...text('Hi'), ...END];
+      while (!signal.signal.aborted) yield text('x'.repeat(1_000));
+      throw new Error('aborted');
+    };
+    const { call } = await pipeline.setUp(endlessAtFirst);
+    const headers = { 'idempotency-key': newRequestId(Date.now()) };
+    await openReply((await call({ stream: true }, 20_100, headers)).body as ReplyBody).done;
+    expect(await read(await call({ stream: true }, 20_100, headers))).toContain('"content":"Hi"');
+  });
 });
 
 describe('the caller’s own metadata', () => {
