@@ -46,7 +46,7 @@ const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?js
  * Parses the request's body as JSON. Lone surrogates become U+FFFD. A missing content type is accepted.
  * @param opaque the parts whose numbers keep their form (see `parseKeepingNumbers`); by default none
  * @throws 400 for another content type, a compressed body, an empty one, invalid UTF-8 or JSON, and JSON that is too
- * deep, has too many values or too wide an object
+ * deep, has too many values, too wide an object or a number that is too large
  */
 export const readJsonBody = (event: ApiEvent, opaque?: OpaqueParts): unknown => {
   const contentType = headerOf(event, 'content-type');
@@ -55,7 +55,7 @@ export const readJsonBody = (event: ApiEvent, opaque?: OpaqueParts): unknown => 
   if (encoding && encoding.trim().toLowerCase() !== 'identity') throw new UnsupportedContentEncoding(encoding);
   if (!event.body) throw new InvalidRequest({ message: 'The request body is empty. Send a JSON object.' });
   const text = event.isBase64Encoded ? decodeUtf8(event.body) : event.body;
-  const { depth, values, width, hasOtherNumbers } = measureJson(text);
+  const { depth, values, width, hasOtherNumbers, hasInfinity } = measureJson(text);
   if (depth > MAX_DEPTH)
     throw new InvalidRequest({ message: `The request body is nested more than ${MAX_DEPTH} levels deep. Send a flatter object.` });
   if (values > MAX_VALUES)
@@ -64,6 +64,7 @@ export const readJsonBody = (event: ApiEvent, opaque?: OpaqueParts): unknown => 
     });
   if (width > MAX_WIDTH)
     throw new InvalidRequest({ message: `The request body has an object with more than ${MAX_WIDTH} keys. Send a smaller object.` });
+  if (hasInfinity) throw new InvalidRequest({ message: 'The request body has a number beyond 1.7e308. Send a smaller one.' });
   try {
     const body: unknown = opaque && hasOtherNumbers ? parseKeepingNumbers(text, opaque) : JSON.parse(text);
     return HALF_CHARACTER.test(text) ? wellFormed(body) : body;

@@ -19,6 +19,8 @@ interface JsonSize {
   width: number;
   /** It has a number that JavaScript would print differently, such as 1.0, 1e3 or 9007199254740993. */
   hasOtherNumbers: boolean;
+  /** It has a number that no double can hold, such as 1e400: some runtimes reject it, others read infinity. */
+  hasInfinity: boolean;
 }
 
 // Longer numbers can lose digits.
@@ -59,6 +61,7 @@ export const measureJson = (text: string): JsonSize => {
   let deepest = 0;
   let values = 1;
   let hasOtherNumbers = false;
+  let hasInfinity = false;
   for (let i = 0; i < text.length; i++) {
     const character = text.charCodeAt(i);
     if (character === 0x22) i = endOfString(text, i) - 1;
@@ -75,9 +78,13 @@ export const measureJson = (text: string): JsonSize => {
     } else if (character === 0x7d || character === 0x5d) depth--;
     else if (isDigit(character) || character === 0x2d) {
       const end = endOfNumber(text, i);
-      hasOtherNumbers ||= !isWhole(text, i, end) && isOtherNumber(text.slice(i, end));
+      if (!isWhole(text, i, end)) {
+        const source = text.slice(i, end);
+        hasOtherNumbers ||= isOtherNumber(source);
+        hasInfinity ||= Math.abs(Number(source)) === Number.POSITIVE_INFINITY;
+      }
       i = end - 1;
     }
   }
-  return { depth: deepest, values, width, hasOtherNumbers };
+  return { depth: deepest, values, width, hasOtherNumbers, hasInfinity };
 };

@@ -39,6 +39,10 @@ describe('a request body', () => {
     },
   );
 
+  test('can have the largest number, and digits within strings', () => {
+    expect(readJsonBody(event('{"a":1.7976931348623157e308,"b":"1e400"}'))).toEqual({ a: Number.MAX_VALUE, b: '1e400' });
+  });
+
   test('is parsed with the content encoding identity', () => {
     expect(readJsonBody(event('{"a":1}', { 'Content-Encoding': 'Identity' }))).toEqual({ a: 1 });
   });
@@ -56,6 +60,7 @@ describe('a request body', () => {
     ['made of too many small values', event(`[${'{},'.repeat(150_000)}1]`), /250000 values/],
     ['made of too many small values with keys', event(`[${'{"a":1,"b":2},'.repeat(60_000)}1]`), /250000 values/],
     ['an object with too many keys', event(`{"a":{${[...Array(4_097).keys()].map((i) => `"k${i}":0`)}}}`), /4096 keys/],
+    ['with a number that no double can hold', event('{"tools":[{"parameters":{"minimum":-1e400}}]}'), /beyond 1\.7e308/],
     ['nested too deeply', event('['.repeat(65) + ']'.repeat(65)), /64 levels/],
   ])('is a 400 if it is %s', (_, request, message) => {
     expect(() => readJsonBody(request)).toThrow(expect.objectContaining({ status: 400, message: expect.stringMatching(message) }));
