@@ -4,7 +4,7 @@ import { createLimiterReader } from '../../shared/admission/stores/limiter-reade
 import { createDirectDatabases } from '../../shared/database/direct-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
-import { type OperationsOf, routesOfHost } from '../../shared/hosts/inference-routes.ts';
+import { absentPaths, type OperationsOf, routesOfHost } from '../../shared/hosts/inference-routes.ts';
 import { leadBrowsers } from '../../shared/hosts/lead-browsers.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
@@ -76,17 +76,20 @@ export const handler = middy<ApiEvent, Reply>()
   .use(errorReplies())
   .handler(
     leadBrowsers(
-      route({
-        ...routes,
-        ...serviceRoutes({
-          health: health({ inventory, keys: () => limiters.sweptEpoch() }, now),
-          reference: {
-            document: async (event) => (await reference()).document(event),
-            page: async (event) => (await reference()).page(event),
-            viewerFile: async (event) => (await reference()).viewerFile(event),
-          },
-          apiVersion: API_VERSIONS.inference,
-        }),
-      }),
+      route(
+        {
+          ...routes,
+          ...serviceRoutes({
+            health: health({ inventory, keys: () => limiters.sweptEpoch() }, now),
+            reference: {
+              document: async (event) => (await reference()).document(event),
+              page: async (event) => (await reference()).page(event),
+              viewerFile: async (event) => (await reference()).viewerFile(event),
+            },
+            apiVersion: API_VERSIONS.inference,
+          }),
+        },
+        absentPaths,
+      ),
     ),
   );

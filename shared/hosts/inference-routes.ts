@@ -40,6 +40,9 @@ export const inferenceHostRoutes = {
   retrieveKey: { ...catalog, path: '/v1/key' },
 } as const satisfies Record<string, InferenceHostRoute>;
 
+/** Routes of OpenAI's API that no host has. Their last segment is no id of a response. */
+export const absentPaths: readonly string[] = [`${RESPONSES}/compact`, `${RESPONSES}/input_tokens`];
+
 type InferenceHostRoutes = typeof inferenceHostRoutes;
 
 /** The ids of the operations that a function serves. */

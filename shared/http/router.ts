@@ -89,9 +89,11 @@ const pathsMeantBy = (path: string): string[] => {
 /**
  * Serves a host's light routes, and replies to HEAD, OPTIONS, unknown methods (405 with `Allow`) and unknown paths
  * (404).
+ * @param absent paths that are unknown too, although the last segment of each could be a parameter
  */
-export const route = (routes: Routes): Handle => {
+export const route = (routes: Routes, absent: readonly string[] = []): Handle => {
   const find = (path: string) => {
+    if (absent.includes(path)) return undefined;
     for (const [routePath, methods] of Object.entries(routes)) {
       const pathParameters = parametersOf(routePath, path);
       if (pathParameters) return { routePath, methods, pathParameters };

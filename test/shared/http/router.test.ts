@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { absentPaths } from '../../../shared/hosts/inference-routes.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import type { ApiError } from '../../../shared/http/errors.ts';
 import { type Handle, route } from '../../../shared/http/router.ts';
@@ -92,6 +93,20 @@ describe('a method', () => {
     });
   });
 });
+
+test.each(['GET', 'POST', 'DELETE'])(
+  'a path that is no route of the host is a 404 for %s, although it looks like an id',
+  async (method) => {
+    const host = route({ '/v1/responses': { POST: 'elsewhere' }, '/v1/responses/{id}': { GET: echo('response') } }, absentPaths);
+    await expect(host(eventOf('/v1/responses/resp_1', { method: 'POST' }))).rejects.toMatchObject({ status: 405 });
+    for (const path of ['/v1/responses/compact', '/v1/responses/input_tokens'])
+      await expect(host(eventOf(path, { method }))).rejects.toMatchObject({
+        status: 404,
+        code: 'not_found',
+        message: `This host has no route ${method} ${path}. GET /docs lists its routes.`,
+      });
+  },
+);
 
 describe('the 404 of a wrong base URL', () => {
   const host = route({
