@@ -33,12 +33,12 @@ const boundOf = (maxPromptTokens: number, names: FieldNames | undefined): { para
 
 const messageOf = (facts: ExceededFacts): string => {
   const { promptTokens, maxTokens, windowTokens, maxPromptTokens, names } = facts;
-  const inPrompt = promptTokens === undefined ? '' : `${promptTokens} tokens in the ${nameOf('messages', names)}, `;
-  const sizes = `${inPrompt}${maxTokens} tokens in the completion; the model's context length is ${windowTokens}`;
+  const inPrompt = `${promptTokens} tokens in the ${nameOf('messages', names)}, `;
+  const others = `${maxTokens} tokens in the completion; the model's context length is ${windowTokens}`;
   const limit = maxPromptTokens === undefined ? undefined : boundOf(maxPromptTokens, names);
   return limit
-    ? `${limit.bound}, but the messages and tools that are never evicted are longer: ${sizes}. Shorten them or ${limit.remedy}.`
-    : `This request does not fit the model's context window: ${sizes}. ${remedyOf(facts)}.`;
+    ? `${limit.bound}, but the messages and tools that are never evicted are longer: ${inPrompt}${others}. Shorten them or ${limit.remedy}.`
+    : `This request does not fit the model's context window: ${promptTokens === undefined ? '' : inPrompt}${others}. ${remedyOf(facts)}.`;
 };
 
 /** The prompt and the answer don't fit the context window, or the prompt exceeds its own limit. */
