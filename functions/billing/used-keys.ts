@@ -1,5 +1,5 @@
 import { shardsOf } from '../../shared/admission/item/limiter-item.ts';
-import { ownerIdOf } from '../../shared/admission/item/shards.ts';
+import { ownerIdOf, shardNumberOf } from '../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../shared/admission/stores/limiter-configuration-store.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { prefixes, timeOfTimedId } from '../../shared/ids/id.ts';
@@ -21,8 +21,6 @@ interface Key extends KeyShards {
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 const BATCH_LIMITERS = 1_000;
 const PARALLEL_KEYS = 16;
-
-const shardNumberOf = (limiterId: string): number => Number(limiterId.split('#', 2)[1] ?? 0);
 
 const listKeys = async ({ limiters }: UsedKeysDependencies, organization: string): Promise<Key[]> => {
   const ids = (await Array.fromAsync(limiters.listByOrganization(organization))).filter((id) => id.startsWith(prefixes.key));

@@ -1,4 +1,5 @@
 import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
+import { shardsOfKey } from '../../../shared/admission/stores/shards-of-key.ts';
 import type { BillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
 import type { EventExport } from '../../../shared/billing/export.ts';
 import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
@@ -8,7 +9,6 @@ import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import { eventsOfKeyDay } from '../key-events.ts';
 import type { PriceStores } from '../prices/price-versions.ts';
-import { shardsOfKey } from '../shards-of-key.ts';
 import type { ExportSlice, SliceDependencies } from './export-slices.ts';
 
 /** The stores from which the text of a file is made. */

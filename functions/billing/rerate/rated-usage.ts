@@ -1,6 +1,7 @@
 import { eventShardsOf, shardIds } from '../../../shared/admission/item/shards.ts';
 import type { LimiterReader } from '../../../shared/admission/stores/limiter-reader.ts';
 import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
+import { shardsOfKey } from '../../../shared/admission/stores/shards-of-key.ts';
 import { monthOf } from '../../../shared/billing/month.ts';
 import type { Rerate } from '../../../shared/billing/rerate.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
@@ -14,7 +15,6 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { BUCKET_MS, type UsageStore } from '../../../shared/usage/usage-store.ts';
-import { shardsOfKey } from '../shards-of-key.ts';
 import { findUsedKeys, type UsedKeysDependencies } from '../used-keys.ts';
 import { changeOf, type RatingChange, ratingsOf } from './ratings.ts';
 import { gpuAdjustment, usageAdjustment } from './usage-adjustment.ts';

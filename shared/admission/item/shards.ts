@@ -54,6 +54,9 @@ export const wholeId = (ownerId: string): string => `${ownerId}#all`;
 /** The id of the key or organization whose limits a limiter item shares. */
 export const ownerIdOf = (limiterId: string): string => limiterId.split('#', 1)[0] as string;
 
+/** The number of the shard that a limiter item is, from 0. */
+export const shardNumberOf = (limiterId: string): number => Number(limiterId.split('#', 2)[1] ?? 0);
+
 /** The shard of a key that a request tries first. */
 export const shardOf = (requestId: string, shards: number): number => (shards === 1 ? 0 : crc32(requestId) % shards);
 

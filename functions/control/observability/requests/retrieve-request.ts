@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { shardsOf } from '../../../../shared/admission/item/limiter-item.ts';
 import { eventShardsOf, shardId, shardOf } from '../../../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
+import { shardsOfKey } from '../../../../shared/admission/stores/shards-of-key.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS } from '../../../../shared/ids/id.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
@@ -19,7 +19,7 @@ import { type RequestDetail, requestDetail } from './request-detail.ts';
 
 export interface RetrieveDependencies {
   apiKeys: Pick<ApiKeyStore, 'get'>;
-  limiters: Pick<LimiterConfigurationStore, 'get'>;
+  limiters: Pick<LimiterConfigurationStore, 'get' | 'getMany'>;
   usage: Pick<UsageStore, 'get' | 'listByBucket'>;
   models: Pick<ModelStore, 'get' | 'retiredPrices'>;
   requestRows: Pick<RequestRowStore, 'get'>;
@@ -65,8 +65,7 @@ const ratedRequest = async (
   keyId: string,
   id: string,
 ): Promise<RatedRequest | undefined> => {
-  const limiter = await limiters.get(keyId);
-  const shards = limiter ? shardsOf(limiter) : 1;
+  const shards = await shardsOfKey(limiters, keyId);
   const original = await usage.get(keyId, id, shards);
   if (!original) return undefined;
   const again: UsageEvent[] = [];

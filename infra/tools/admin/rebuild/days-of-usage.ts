@@ -1,4 +1,4 @@
-import { ownerIdOf } from '../../../../shared/admission/item/shards.ts';
+import { ownerIdOf, shardNumberOf } from '../../../../shared/admission/item/shards.ts';
 import type { SdkDatabase } from '../../../../shared/database/sdk-database.ts';
 import { bucketOfKey, isBucketKey, keyDayOf } from '../../../../shared/usage/bucket.ts';
 import { deploymentDayOf } from '../../../../shared/usage/gpu-event-store.ts';
@@ -16,9 +16,6 @@ export interface DayOfUsage {
   keys: KeyShards[];
   deployments: DeploymentOfDay[];
 }
-
-// `key_…#3` is shard 3, and `key_…` is shard 0.
-const shardNumberOf = (shard: string): number => Number(shard.split('#', 2)[1] ?? 0);
 
 /**
  * The UTC days that have events or totals, the oldest first, from a scan of the whole table `usage`.

@@ -162,6 +162,18 @@ test('reads only keys and ten minutes with usage: a month with one event costs o
   expect(queries).toBe(1);
 });
 
+test('finds the events of all shards of a key that lost its first limiter', async () => {
+  const actor = await stores.actor('owner', newId('organization'));
+  const organization = actor.organization as string;
+  const [, sharded] = await newKeys(organization);
+  await database.database.delete({ TableName: database.tables.Keys as string, Key: { id: sharded } });
+  const events = Array.from({ length: 12 }, (_, i) => eventOf(organization, { atMs: NOW - DAY_MS + i, key: sharded }));
+  for (const { event } of events) await usage.putIfAbsent(event, 2);
+  await stores.addRows(rowsOf(events, ['ten_minutes'], ['key']));
+  const listed = await askAll(actor, { start_time: String(seconds(NOW - 2 * DAY_MS)), end_time: String(seconds(NOW)) });
+  expect(listed.map(({ id }) => id)).toEqual(events.map(({ event }) => event.request_id));
+});
+
 test('finds events by the day’s totals once the shorter ones expired, and bounds a page’s queries', async () => {
   const actor = await stores.actor('owner', newId('organization'));
   const organization = actor.organization as string;

@@ -93,6 +93,14 @@ test('shows a request’s phases, target, limits, usage, cost, ignored fields an
   });
 });
 
+test('finds each request of a key that lost its first limiter', async () => {
+  const key = await newKey(owner, { limits: { concurrency: 100 } });
+  const ids: string[] = [];
+  for (let i = 0; i < 12; i++) ids.push(await store(fullEvent(organization, key)));
+  await database.database.delete({ TableName: database.tables.Keys as string, Key: { id: key } });
+  for (const id of ids) expect(await retrieve(owner, id)).toMatchObject({ id, api_key_id: key });
+});
+
 test('the cost follows from tokens and prices, by the version that each rating used', async () => {
   const original = fullEvent(organization, await newKey(owner));
   const id = await store(original, { again: [ratedAgain(original)] });

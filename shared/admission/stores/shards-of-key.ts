@@ -1,6 +1,6 @@
-import { shardsOf } from '../../shared/admission/item/limiter-item.ts';
-import { eventShardsOf, shardIds } from '../../shared/admission/item/shards.ts';
-import type { LimiterReader } from '../../shared/admission/stores/limiter-reader.ts';
+import { shardsOf } from '../item/limiter-item.ts';
+import { eventShardsOf, shardIds } from '../item/shards.ts';
+import type { LimiterReader } from './limiter-reader.ts';
 
 const MOST_SHARDS = eventShardsOf(Number.POSITIVE_INFINITY);
 
