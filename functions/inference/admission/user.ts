@@ -12,9 +12,10 @@ const HASH_CHARACTERS = 16;
 /**
  * The hash by which the limiter of an end user is named. It differs from key to key, and doesn't contain the user's
  * id.
+ * @param since of a temporary key: its creation, because an earlier key with its id had the same users
  */
-export const userHashOf = (keyId: string, user: string): string =>
-  hash('sha256', `${keyId}\n${user.toWellFormed()}`, 'base64url').slice(0, HASH_CHARACTERS);
+export const userHashOf = (keyId: string, user: string, since: number | '' = ''): string =>
+  hash('sha256', `${keyId}${since}\n${user.toWellFormed()}`, 'base64url').slice(0, HASH_CHARACTERS);
 
 /** 400: the key has limits for each end user, and the request names none. */
 export class UserRequired extends InvalidRequest {
@@ -32,7 +33,7 @@ export class UserRequired extends InvalidRequest {
 export const limitedUser = (item: KeyItem, user: string | undefined, nowMs: number): string | undefined => {
   if (!userLimitsOf(item)) return undefined;
   if (!user) throw new UserRequired().withHeaders(limitHeaders([item], nowMs));
-  return userHashOf(ownerIdOf(item.id), user);
+  return userHashOf(ownerIdOf(item.id), user, item.since);
 };
 
 const toLimits = ({ requestsPerMinute, tokensPerMinute, concurrency, monthlyBudgetNanos }: UserLimits) => ({

@@ -32,9 +32,12 @@ const startOfLastMonth = (nowMs: number): number => {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1);
 };
 
-const limiterOf = ({ key_id, user_id, user }: UsageEvent): string | undefined => {
+// Earlier keys can have had the id of a temporary key. Their users had other limiters.
+const sinceOf = ({ series, created_at }: StoredApiKey): number | undefined => (series === undefined ? undefined : created_at);
+
+const limiterOf = ({ key_id, user_id, user }: UsageEvent, since: number | undefined): string | undefined => {
   const named = user_id ?? user;
-  return named === undefined ? undefined : userLimiterId(key_id, userHashOf(key_id, named));
+  return named === undefined ? undefined : userLimiterId(key_id, userHashOf(key_id, named, since));
 };
 
 // By the limiter of the end user, in this month and the last one.
@@ -45,8 +48,10 @@ const spendingOf = async (
   nowMs: number,
 ): Promise<Map<string, Spending>> => {
   const spending = new Map<string, Spending>();
-  for await (const event of listCounted(deps, key, { sinceMs: startOfLastMonth(nowMs), nowMs })) {
-    const id = limiterOf(event);
+  const since = sinceOf(key);
+  const sinceMs = Math.max(startOfLastMonth(nowMs), (since ?? 0) * SECOND_MS);
+  for await (const event of listCounted(deps, key, { sinceMs, nowMs })) {
+    const id = limiterOf(event, since);
     const atMs = requestTimeMs(event.request_id);
     if (id === undefined || !periods.some(({ fromMs, toMs }) => atMs >= fromMs && atMs < toMs)) continue;
     const ofUser = spending.get(id) ?? new Spending();
@@ -107,7 +112,8 @@ export const rebuildUsers = async (
   report: Report,
 ): Promise<void> => {
   const done = new Set<string>();
-  let left = [...known];
+  // The limiters of earlier keys are left as they are.
+  let left = sinceOf(key) === undefined ? [...known] : [];
   for (let attempt = 0; attempt < MAX_COUNTING_ATTEMPTS; attempt++) {
     const nowMs = deps.now();
     const items = await deps.limiters.getMany(left);

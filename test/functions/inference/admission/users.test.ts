@@ -74,6 +74,27 @@ describe('limits of end users', () => {
     expect(remainingOf(await ask(caller, key, 'bob'))).toBe('4');
   });
 
+  test('count nothing of an earlier temporary key with the same id', async () => {
+    const key = await makeLimited({ monthlyBudgetNanos: 2n * DOLLAR });
+    const makeTemporary = async (since: number): Promise<void> => {
+      const item = await database.limiters.get(key.keyId);
+      await database.database.put({ TableName: database.tables.Keys as string, Item: { ...item, fl: {}, since } });
+    };
+    const askAnn = async () =>
+      isAdmitted(
+        await ask(
+          makeCaller(database.limiters, () => START),
+          key,
+          'ann',
+          { nanos: 2n * DOLLAR },
+        ),
+      );
+    await makeTemporary(1_795_000_000);
+    expect([await askAnn(), await askAnn()]).toEqual([true, false]);
+    await makeTemporary(1_795_000_060);
+    expect([await askAnn(), await askAnn()]).toEqual([true, false]);
+  });
+
   test('apply when the key changes, to all of its users at once', async () => {
     const key = await makeLimited({ requestsPerMinute: 50 });
     let now = START;

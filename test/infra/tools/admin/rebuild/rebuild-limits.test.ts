@@ -3,6 +3,7 @@ import type { Actor } from '../../../../../functions/control/access/actor.ts';
 import { NewApiKey } from '../../../../../functions/control/api-keys/api-key.ts';
 import { updateApiKey } from '../../../../../functions/control/api-keys/change-api-key.ts';
 import { createApiKey } from '../../../../../functions/control/api-keys/create-api-key.ts';
+import { createPlaygroundKey } from '../../../../../functions/control/api-keys/playground-key.ts';
 import { createOrganization } from '../../../../../functions/control/organizations/create-organization.ts';
 import { createProject, updateProject } from '../../../../../functions/control/projects/manage-projects.ts';
 import { NewProject, ProjectUpdate } from '../../../../../functions/control/projects/project.ts';
@@ -192,6 +193,25 @@ describe('the limiter of an end user', () => {
     await put({ ...((await itemOf(dee)) as LimiterItem), [month]: 77 });
     await rebuildAll(deps);
     expect([await countOf(ann, month), await countOf(ann, lastMonth), await countOf(dee, month)]).toEqual([4_029n, 1n, 0n]);
+    expect(wasWrong(await rebuildAll(deps))).toBe(false);
+  });
+
+  test('counts nothing that an earlier temporary key with the same id spent', async () => {
+    const body = NewApiKey.parse({ name: 'try', purpose: 'playground', per_user: PER_USER, expires_in_seconds: 60 });
+    const create = (nowMs: number) => createPlaygroundKey(stores, at(nowMs), body);
+    const first = await create(NOW - 2 * HOUR_MS);
+    await spend(first, NOW - 2 * HOUR_MS, 5n, { user: 'ann' });
+    const second = await create(NOW - HOUR_MS);
+    expect(second.id).toBe(first.id);
+    await spend(second, NOW - HOUR_MS, 700n, { user: 'ann' });
+    const [earlier, ann] = [first, second].map(({ id, created_at }) => userLimiterId(id, userHashOf(id, 'ann', created_at))) as [
+      string,
+      string,
+    ];
+    await database.limiters.createUser(earlier, NOW);
+    await put({ ...((await itemOf(earlier)) as LimiterItem), [month]: 5 });
+    await rebuildAll(deps);
+    expect([await countOf(earlier, month), await countOf(ann, month)]).toEqual([5n, 700n]);
     expect(wasWrong(await rebuildAll(deps))).toBe(false);
   });
 
