@@ -68,6 +68,11 @@ const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 16);
 const END_OF_DAY = '24:00';
 const floorTo = (ms: number, spanMs: number): number => Math.floor(ms / spanMs) * spanMs;
 
+const expiresMsOf = (startMs: number): number => floorTo(startMs, DAY_MS) + (1 + RETENTION_DAYS) * DAY_MS;
+
+/** False if the counts of a minute may have been deleted. */
+export const areRefusalsKept = (startMs: number, nowMs: number): boolean => expiresMsOf(startMs) > nowMs;
+
 const accountOf = (organization: string | null, ms: number): string => `refusals#${organization ?? 'platform'}#${dayOf(ms)}`;
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -172,7 +177,7 @@ export const createRefusalStore = (database: Database, table: string) => {
           UpdateExpression: 'SET expires_at = :expires ADD #minute :count',
           ExpressionAttributeNames: { '#minute': `m${minute}` },
           ExpressionAttributeValues: {
-            ':expires': (floorTo(startMs, DAY_MS) + (1 + RETENTION_DAYS) * DAY_MS) / 1_000,
+            ':expires': expiresMsOf(startMs) / 1_000,
             ':count': hashes.length,
           },
         },

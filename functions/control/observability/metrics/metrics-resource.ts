@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { exactInteger } from '../../../../shared/http/json-numbers.ts';
+import { areRefusalsKept } from '../../../../shared/observability/refusal-store.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { sumOfCounts } from '../../../../shared/usage/counts.ts';
@@ -48,7 +49,7 @@ const values = {
   }),
   refusals: CountsByCode.nullable().meta({
     description:
-      'Requests that were refused before admission, by error code, of the last 90 days. Null if grouped or filtered by anything but organization and API key, because nothing else is known of them, and for too many organizations and days.',
+      'Requests that were refused before admission, by error code. They are kept for 90 days: a point of an earlier day has null, and a window counts those that are left. Null also if grouped or filtered by anything but organization and API key, because nothing else is known of them, and for too many organizations and days.',
   }),
 };
 
@@ -129,6 +130,7 @@ export const metricsOf = (
 ): z.infer<typeof Metrics> => {
   // The current point, and with it the window, has only lasted until now.
   const lengthOf = (startMs: number, endMs: number): number => Math.max(Math.min(endMs, nowMs) - startMs, SECOND_MS);
+  const areKept = (ms: number): boolean => hasRefusals && areRefusalsKept(ms, nowMs);
   return {
     object: 'metrics',
     start_time: fromMs / SECOND_MS,
@@ -148,9 +150,9 @@ export const metricsOf = (
         .sort(([a], [b]) => a - b)
         .map(([startMs, activity]) => ({
           start_time: startMs / SECOND_MS,
-          ...valuesOf(activity, lengthOf(startMs, startMs + SPAN_MS[span]), hasRefusals),
+          ...valuesOf(activity, lengthOf(startMs, startMs + SPAN_MS[span]), areKept(startMs)),
         })),
-      totals: valuesOf(sum, lengthOf(fromMs, toMs), hasRefusals),
+      totals: valuesOf(sum, lengthOf(fromMs, toMs), areKept(toMs - 1)),
     })),
   };
 };

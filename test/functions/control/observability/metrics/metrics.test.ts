@@ -276,6 +276,24 @@ describe('metrics', () => {
     expect(ofPlatform.totals.refusals).toEqual({ invalid_api_key: 50 });
   });
 
+  test('have no refused requests of days whose counts were deleted', async () => {
+    const owner = await newOwner();
+    const organization = owner.organization as string;
+    const day = NOW - (NOW % DAY_MS);
+    const [deleted, kept] = [day - 91 * DAY_MS, day - 90 * DAY_MS];
+    await addEvents([plain(organization, { atMs: deleted, key: 'key_a' }), plain(organization, { atMs: kept, key: 'key_a' })]);
+    const query = { start_time: String(deleted / 1_000), resolution: '1d' };
+    const refused = [{ organization, startMs: kept, keyId: 'key_a', code: 'model_not_found', count: 2 }];
+    const [both] = (await ask(owner, query, refused)).series;
+    expect(both.points).toMatchObject([
+      { start_time: deleted / 1_000, requests: 1, refusals: null },
+      { start_time: kept / 1_000, requests: 1, refusals: { model_not_found: 2 } },
+    ]);
+    expect(both.totals).toMatchObject({ requests: 2, refusals: { model_not_found: 2 } });
+    const [old] = (await ask(owner, { ...query, end_time: String(kept / 1_000) })).series;
+    expect(old.totals).toMatchObject({ requests: 1, refusals: null });
+  });
+
   test('show members their own keys, owners their organization, and admins one organization or all', async () => {
     const [mine, other] = await Promise.all(['Mine', 'Other'].map((name) => createOrganization(stores.stores, admin.origin, { name })));
     const organization = mine?.id as string;
