@@ -10,7 +10,7 @@ import { LIVE_STATES } from '../../functions/deployments/count-states.ts';
 import type { ReasonCode } from '../../functions/deployments/reasons.ts';
 import { SECOND_MS } from '../../shared/time/units.ts';
 import type { Config } from '../config/config.ts';
-import { Alarms, ageOfStream, errorsOf, logMessage, PERIOD, successesOf, visibleMessages } from '../constructs/alarms/alarms.ts';
+import { Alarms, ageOfStream, errorsOf, keptRunsOf, logMessage, PERIOD, visibleMessages } from '../constructs/alarms/alarms.ts';
 import { BillBudget } from '../constructs/alarms/bill-budget.ts';
 import { addBillingAlarms } from '../constructs/alarms/billing-alarms.ts';
 import {
@@ -36,7 +36,7 @@ import type { ControlStack } from './control-stack.ts';
 import type { DeploymentsStack } from './deployments-stack.ts';
 import type { NotificationsStack } from './notifications-stack.ts';
 import type { OndemandStack } from './ondemand-stack.ts';
-import type { ServerlessStack } from './serverless-stack.ts';
+import { type ServerlessStack, SWEEP_EVERY } from './serverless-stack.ts';
 import type { SupportStack } from './support-stack.ts';
 
 const TRACED_SHARE = 0.05;
@@ -200,20 +200,16 @@ export class OperationsStack extends Stack {
     };
     const onServerless = watchHost('Serverless', serverless.host, NOT_IN_SERVICE);
     const onOndemand = watchHost('Ondemand', ondemand.host, OF_OWNERS);
-    const stage = serverless.host.api.deploymentStage;
-    const ondemandStage = ondemand.host.api.deploymentStage;
-
-    alarms.above('HostUnavailable', stage.metricServerError({ statistic: 'sum', period: PERIOD }), 5);
-    const ofOwners = FilterPattern.any(...OF_OWNERS.map((code) => FilterPattern.stringValue('$.code', '=', code)));
-    const excused = alarms.count('OndemandRequestsExcused', FilterPattern.all(logMessage('refused'), ofOwners), ondemand.host.inference);
     // API Gateway counts every 5XX, also those that tell callers when a deployment will be awake. Where nothing was
     // excused, the sum has one number.
-    const failures = new MathExpression({
-      expression: 'SUM([errors, 0 - FILL(excused, 0)])',
-      usingMetrics: { errors: ondemandStage.metricServerError({ statistic: 'sum', period: PERIOD }), excused },
-      period: PERIOD,
-    });
-    alarms.above('OndemandUnavailable', failures, 5);
+    const failuresOf = (prefix: HostPrefix, host: InferenceHost, codes: readonly string[]): MathExpression => {
+      const isExcused = FilterPattern.any(...codes.map((code) => FilterPattern.stringValue('$.code', '=', code)));
+      const excused = alarms.count(`${prefix}RequestsExcused`, FilterPattern.all(logMessage('refused'), isExcused), host.inference);
+      const errors = host.api.deploymentStage.metricServerError({ statistic: 'sum', period: PERIOD });
+      return new MathExpression({ expression: 'SUM([errors, 0 - FILL(excused, 0)])', usingMetrics: { errors, excused }, period: PERIOD });
+    };
+    alarms.above('HostUnavailable', failuresOf('Serverless', serverless.host, NOT_IN_SERVICE), 5);
+    alarms.above('OndemandUnavailable', failuresOf('Ondemand', ondemand.host, OF_OWNERS), 5);
     const controlErrors = control.host.api.deploymentStage.metricServerError({ statistic: 'sum', period: PERIOD });
     alarms.above('ControlUnavailable', controlErrors, 5);
     alarms.above('LoginsRefused', refusedLogins, LOGINS_REFUSED);
@@ -227,7 +223,7 @@ export class OperationsStack extends Stack {
     alarms.above('ChargesInexact', inexact, 0);
     alarms.above('RequestsFailedByUs', unhandled, 0);
     alarms.above('SweepLate', lateSweeps, 0);
-    alarms.whenMissing('SweepStalled', successesOf(serverless.sweepSchedule, serverless.metering));
+    alarms.whenMissing('SweepStalled', keptRunsOf(serverless.sweepSchedule, serverless.metering, SWEEP_EVERY), 1);
     alarms.above('SettlementsStuck', visibleMessages(serverless.settlements.failures), 0);
     alarms.above('RollupsLate', ageOfStream(rollups.function), ROLLUPS_LATE.toMilliseconds());
     alarms.above('TokenizerFailed', errorsOf(serverless.tokenizer), 0);
@@ -238,7 +234,7 @@ export class OperationsStack extends Stack {
     alarms.above('DeploymentsFailed', failedDeployments.with({ period: FAILED_PERIOD }), 0);
     alarms.above('GpuTimeUncharged', uncharged, 0);
 
-    const ofTickets = addTicketAlarms(alarms, support);
+    const ofTickets = addTicketAlarms(alarms, support.function);
     const ofBilling = addBillingAlarms(alarms, { billing, notifications });
 
     if (control.auditCopies) {

@@ -16,7 +16,7 @@ import type { DeploymentsStack } from './deployments-stack.ts';
 
 // No function can still be working on a request that is older than this.
 const MAX_IN_FLIGHT = INFERENCE_TIMEOUT.plus(Duration.seconds(60));
-const SWEEP_EVERY = Duration.minutes(5);
+export const SWEEP_EVERY = Duration.minutes(5);
 
 interface ServerlessStackProps {
   config: Config;

@@ -1,5 +1,4 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import type { Rule } from 'aws-cdk-lib/aws-events';
 import type { Construct } from 'constructs';
 import { KEPT_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
@@ -14,7 +13,6 @@ const LOOK_EVERY = Duration.minutes(5);
 /** The function that closes resolved tickets, deletes old ones and counts them, and its schedule. */
 export class SupportStack extends Stack {
   readonly function: NodeFunction;
-  readonly schedule: Rule;
 
   constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
     super(scope, id);
@@ -25,6 +23,6 @@ export class SupportStack extends Stack {
     data.ticketFiles.grantUnder(this.function, KEPT_FILES, 's3:DeleteObject');
     data.audit.grantAdd(this.function);
     data.notifications.grantAdd(this.function);
-    this.schedule = runEvery(this, 'Schedule', this.function, LOOK_EVERY);
+    runEvery(this, 'Schedule', this.function, LOOK_EVERY);
   }
 }

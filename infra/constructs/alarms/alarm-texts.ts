@@ -20,7 +20,10 @@ const BURNING = 'use up the error budget of the month more than six times too fa
  * records. Everything else can wait for the morning.
  */
 export const alarmTexts = {
-  HostUnavailable: page('The serverless host returned more than five 5XX responses in five minutes.', 'Callers get errors.'),
+  HostUnavailable: page(
+    'The serverless host returned more than five 5XX responses in five minutes, besides those of shared models that sleep or were stopped.',
+    'Callers get errors.',
+  ),
   OndemandUnavailable: page(
     'The on-demand host returned more than five 5XX responses in five minutes, besides those of deployments that sleep, were stopped or are full.',
     'Callers of deployments get errors.',
@@ -84,7 +87,7 @@ export const alarmTexts = {
     'Requests that crashed functions left in flight keep counting against the limits of their keys for longer.',
   ),
   SweepStalled: page(
-    'No sweep has succeeded for half an hour.',
+    'At most one sweep has succeeded in half an hour.',
     'Requests that crashed functions left in flight keep counting against the limits of their keys.',
   ),
   RollupsLate: ticket('Totals are more than a quarter of an hour behind the usage events.', 'Owners see usage and costs late.'),

@@ -18,8 +18,8 @@ import type { NodeFunction } from '../functions/node-function.ts';
 import { type AlarmName, alarmTexts, type Severity } from './alarm-texts.ts';
 
 export const PERIOD = Duration.minutes(5);
-// Half an hour.
-const PERIODS_WITHOUT = 6;
+const HALF_AN_HOUR = Duration.minutes(30);
+const PERIODS_WITHOUT = HALF_AN_HOUR.toMinutes() / PERIOD.toMinutes();
 
 /** Matches log lines with this message. */
 export const logMessage = (message: string) => FilterPattern.stringValue('$.message', '=', message);
@@ -33,12 +33,23 @@ export const throttlesOf = (fn: NodeFunction): Metric => fn.metricThrottles({ st
 /** How often a schedule ran. */
 export const runsOf = ({ ruleName: RuleName }: Rule, period = PERIOD): Metric =>
   new Metric({ namespace: 'AWS/Events', metricName: 'Invocations', dimensionsMap: { RuleName }, statistic: 'sum', period });
+// The runs of a schedule in half an hour that threw, or found no environment in time.
+const droppedOf = (fn: NodeFunction): Metric => fn.metric('AsyncEventsDropped', { statistic: 'sum', period: HALF_AN_HOUR });
+
 /**
- * The same, without the runs of its function that threw. Messages of queues don't count as runs. While all runs are
- * throttled, the function has no values, so that the difference has none either.
+ * How often a schedule ran in half an hour, or 0 if all its runs but one were dropped. Messages of queues count
+ * neither as runs nor as dropped. A run that finds no environment is dropped some minutes after it began, so that the
+ * dropped ones of half an hour can be one too few. In the first half an hour there are too few runs to tell.
+ * @param every how often it runs
  */
-export const successesOf = (schedule: Rule, fn: NodeFunction): MathExpression =>
-  new MathExpression({ expression: 'runs - failed', usingMetrics: { runs: runsOf(schedule), failed: errorsOf(fn) }, period: PERIOD });
+export const keptRunsOf = (schedule: Rule, fn: NodeFunction, every: Duration): MathExpression =>
+  new MathExpression({
+    expression: `IF(runs >= ${HALF_AN_HOUR.toMinutes() / every.toMinutes() - 1}, IF(SUM([runs, 0 - FILL(dropped, 0)]) <= 1, 0, runs), runs)`,
+    usingMetrics: { runs: runsOf(schedule, HALF_AN_HOUR), dropped: droppedOf(fn) },
+    period: HALF_AN_HOUR,
+  });
+// The share of a function's runs that threw. Lambda writes 0 or 1 for each run, and nothing while none can start.
+const failingShareOf = (fn: NodeFunction): Metric => fn.metricErrors({ statistic: 'avg', period: PERIOD });
 /** The age of the oldest record of a stream that a function has not processed, in ms. */
 export const ageOfStream = (fn: NodeFunction): Metric => fn.metric('IteratorAge', { statistic: 'max', period: PERIOD });
 
@@ -110,14 +121,17 @@ export class Alarms {
    * state until the first value, because missing data is not a breach; it would otherwise start in alarm.
    */
   whenMissing(name: AlarmName, metric: IMetric, evaluationPeriods = PERIODS_WITHOUT): void {
-    const comparisonOperator = ComparisonOperator.LESS_THAN_THRESHOLD;
-    const alarm = this.#add(name, {
-      metric,
-      threshold: 1,
-      evaluationPeriods,
-      comparisonOperator,
-      treatMissingData: TreatMissingData.MISSING,
-    });
+    this.#orMissing(name, { metric, threshold: 1, evaluationPeriods, comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD });
+  }
+
+  /** Goes off when every run of a function has thrown for half an hour, and when none has started. */
+  whenAllFail(name: AlarmName, fn: NodeFunction): void {
+    const comparisonOperator = ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD;
+    this.#orMissing(name, { metric: failingShareOf(fn), threshold: 1, evaluationPeriods: PERIODS_WITHOUT, comparisonOperator });
+  }
+
+  #orMissing(name: AlarmName, props: Omit<AlarmProps, 'treatMissingData'>): void {
+    const alarm = this.#add(name, { ...props, treatMissingData: TreatMissingData.MISSING });
     alarm.addInsufficientDataAction(this.#actions[alarmTexts[name].severity]);
   }
 

@@ -1,9 +1,8 @@
 import type { LogQueryWidget } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Rule } from 'aws-cdk-lib/aws-events';
 import { FilterPattern } from 'aws-cdk-lib/aws-logs';
 import { OPEN_STATUSES } from '../../../functions/support/count-tickets.ts';
 import type { NodeFunction } from '../functions/node-function.ts';
-import { type Alarms, logMessage, successesOf } from './alarms.ts';
+import { type Alarms, logMessage } from './alarms.ts';
 import { graphOfLines } from './dashboards.ts';
 
 const COUNTED = 'tickets_counted';
@@ -15,12 +14,9 @@ const isLateOrUnknown = FilterPattern.any(
 );
 
 /** Adds the alarms of tickets. @returns what the dashboard shows of them */
-export const addTicketAlarms = (
-  alarms: Alarms,
-  { function: support, schedule }: { function: NodeFunction; schedule: Rule },
-): LogQueryWidget[] => {
+export const addTicketAlarms = (alarms: Alarms, support: NodeFunction): LogQueryWidget[] => {
   alarms.above('TicketsLate', alarms.count('LateTicketsCounted', isLateOrUnknown, support), 0);
-  alarms.whenMissing('TicketsStalled', successesOf(schedule, support));
+  alarms.whenAllFail('TicketsStalled', support);
   const shown = { from: support, message: COUNTED };
   return [
     graphOfLines('Tickets by status', {

@@ -50,7 +50,7 @@ test('says what an alarm means and what to do, and counts what the logs have abo
   await run.control('sagemaker');
   const text = await why('sluice-operations-HostUnavailable');
   expect(text).toMatch(
-    /^HostUnavailable \(page\)\nThe serverless host returned more than five 5XX responses in five minutes\. Callers get errors\.\n/,
+    /^HostUnavailable \(page\)\nThe serverless host returned more than five 5XX responses in five minutes, besides those of shared models .*\. Callers get errors\.\n/,
   );
   expect(text).toContain('1. Look at the log lines of `inference` with `status` 503');
   const [, count] = /\| no_capacity +\| (\d+) +\|/.exec(text) ?? [];

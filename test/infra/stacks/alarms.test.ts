@@ -3,8 +3,9 @@ import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type AlarmName, alarmTexts, isAlarmName } from '../../../infra/constructs/alarms/alarm-texts.ts';
-import { parseQuery } from '../../../infra/local/logs/insights-query.ts';
+import { type FieldValue, parseQuery } from '../../../infra/local/logs/insights-query.ts';
 import { queryFor, readEntry } from '../../../infra/tools/admin/why/runbook.ts';
+import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 import { everyOption } from '../../support/assembly/every-option.ts';
 import { type StackName, stackNames, templatesWith } from '../../support/assembly/templates.ts';
 
@@ -136,6 +137,16 @@ test('a query reads every log whose lines set its alarm off', () => {
     const unread = groupsOfMetric.get(alarm.MetricName ?? '')?.filter((group) => !prefixes.some((prefix) => group.startsWith(prefix)));
     expect({ alarm: alarm.AlarmName, unread }).toEqual({ alarm: alarm.AlarmName, unread: [] });
   }
+});
+
+test('LoginsRefused counts the addresses of what sets it off: rejected logins, not other refusals', () => {
+  const { filters } = parseQuery(readEntry('LoginsRefused')?.query ?? '');
+  const isCounted = (line: Record<string, FieldValue>): boolean => filters.every((holds) => holds((field) => line[field]));
+  const counted = (status: string): string[] =>
+    [...Object.values(AUTH_PATHS), '/{proxy+}'].filter((resource) => isCounted({ method: 'POST', resource, status }));
+  const { login, challenge, browserLogin, browserChallenge } = AUTH_PATHS;
+  expect(counted('401')).toEqual([login, challenge, browserLogin, browserChallenge]);
+  expect([...counted('429'), ...counted('200')]).toEqual([]);
 });
 
 test('the queries look for lines that the code writes', async () => {

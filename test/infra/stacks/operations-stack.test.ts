@@ -54,28 +54,89 @@ describe('the alarms', () => {
     );
   });
 
-  const summed = (Id: string, MetricName: string, dimension: object) =>
-    Match.objectLike({
-      Id,
-      MetricStat: { Metric: Match.objectLike({ MetricName, Dimensions: [dimension] }), Period: 300, Stat: 'Sum' },
-      ReturnData: false,
+  const topicOf = (severity: string) =>
+    Object.keys(operations.findResources('AWS::SNS::Topic')).find((id) => id.includes('Tickets') === (severity === 'ticket'));
+
+  describe('SweepStalled', () => {
+    const summed = (Id: string, MetricName: string, dimension: object) =>
+      Match.objectLike({
+        Id,
+        MetricStat: { Metric: Match.objectLike({ MetricName, Dimensions: [dimension] }), Period: 1_800, Stat: 'Sum' },
+        ReturnData: false,
+      });
+
+    test('compares the runs of the schedule with those that were dropped, and has no state before the first', () => {
+      const topic = topicOf('page');
+      operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+        AlarmName: 'sluice-operations-SweepStalled',
+        Metrics: Match.arrayWith([
+          summed('runs', 'Invocations', { Name: 'RuleName', Value: source('sluice-serverless:.*RefSweepSchedule') }),
+          summed('dropped', 'AsyncEventsDropped', { Name: 'FunctionName', Value: source('sluice-serverless:.*RefMetering') }),
+        ]),
+        EvaluationPeriods: 1,
+        TreatMissingData: 'missing',
+        AlarmActions: [{ Ref: topic }],
+        InsufficientDataActions: [{ Ref: topic }],
+      });
     });
 
-  test.each([
-    ['SweepStalled', 'sluice-serverless:.*RefSweepSchedule', 'sluice-serverless:.*RefMetering', 'page'],
-    ['TicketsStalled', 'sluice-support:.*RefSchedule', 'sluice-support:.*RefSupport', 'ticket'],
-  ])('%s goes off if no run succeeds, and has no state before the first one', (alarm, rule, fn, severity) => {
-    const topic = Object.keys(operations.findResources('AWS::SNS::Topic')).find((id) => id.includes('Tickets') === (severity === 'ticket'));
+    // A run in every fifth minute. Each is kept, or dropped so many minutes later.
+    const runs = (each: readonly (number | 'kept')[]): Minute[] => {
+      const minutes = Array.from({ length: each.length * 5 }, (_, i): { Invocations?: number; AsyncEventsDropped?: number } =>
+        i % 5 === 0 ? { Invocations: 1 } : {},
+      );
+      for (const [i, after] of each.entries()) {
+        const dropped = after === 'kept' ? undefined : minutes[i * 5 + after];
+        if (dropped) dropped.AsyncEventsDropped = 1;
+      }
+      return minutes.map((metrics) => ({ metrics }));
+    };
+    const THROWS = 0;
+    const TIMES_OUT = 4;
+    const FINDS_NO_ENVIRONMENT = 6;
+    const [hour, kept] = [12, 'kept' as const];
+    const stateOf = (each: readonly (number | 'kept')[]): boolean[][] =>
+      [true, false].map((fillsEmpty) => simulate(operations, 'SweepStalled', runs(each), { fillsEmpty }));
+
+    test.each([
+      ['throws', [THROWS]],
+      ['times out', [TIMES_OUT]],
+      ['finds no environment', [FINDS_NO_ENVIRONMENT]],
+      ['finds no environment or throws, in turn', [FINDS_NO_ENVIRONMENT, THROWS]],
+      ['finds no environment or times out', [FINDS_NO_ENVIRONMENT, FINDS_NO_ENVIRONMENT, TIMES_OUT]],
+    ] as [string, number[]][])('goes off within 40 minutes if every run %s, and stays on', (_, failing) => {
+      const failed = Array.from({ length: hour }, (__, i) => failing[i % failing.length] as number);
+      for (const state of stateOf([...Array(hour).fill(kept), ...failed])) {
+        expect(state.slice(0, 80)).not.toContain(true);
+        expect(state.slice(100)).not.toContain(false);
+      }
+    });
+
+    test('goes off when no run comes', () => {
+      const silence = Array.from({ length: 40 }, (): Minute => ({}));
+      const states = simulate(operations, 'SweepStalled', [...runs([kept, kept]), ...silence]);
+      expect([states.slice(0, 35).includes(true), states.at(-1)]).toEqual([false, true]);
+    });
+
+    test.each([
+      ['the first runs of a new installation throw', [THROWS, THROWS, THROWS, ...Array(hour).fill(kept)]],
+      ['every other run throws', Array.from({ length: hour }, (_, i) => (i % 2 === 0 ? THROWS : kept))],
+    ] as [string, (number | 'kept')[]][])('does not go off if %s', (_, each) => {
+      for (const state of stateOf(each)) expect(state).not.toContain(true);
+    });
+  });
+
+  test('TicketsStalled goes off if every run throws or none starts, and has no state before the first', () => {
+    const topic = topicOf('ticket');
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
-      AlarmName: `sluice-operations-${alarm}`,
-      // A run that throws counts as none, and so does a message of a queue.
-      Metrics: [
-        Match.objectLike({ Expression: 'runs - failed' }),
-        summed('runs', 'Invocations', { Name: 'RuleName', Value: source(rule) }),
-        summed('failed', 'Errors', { Name: 'FunctionName', Value: source(fn) }),
-      ],
-      ComparisonOperator: 'LessThanThreshold',
+      AlarmName: 'sluice-operations-TicketsStalled',
+      // The schedule alone runs this function, which writes 0 or 1 for each run.
+      MetricName: 'Errors',
+      Statistic: 'Average',
+      Dimensions: [{ Name: 'FunctionName', Value: source('sluice-support:.*RefSupport') }],
+      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
       Threshold: 1,
+      Period: 300,
       EvaluationPeriods: 6,
       TreatMissingData: 'missing',
       AlarmActions: [{ Ref: topic }],
@@ -298,37 +359,31 @@ describe('the alarms', () => {
       expect(['notBreaching', 'missing']).toContain(Properties.TreatMissingData);
   });
 
-  test('HostUnavailable goes off when the host returns more than five 5XX responses in five minutes', () => {
-    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
-      AlarmName: 'sluice-operations-HostUnavailable',
-      MetricName: '5XXError',
-      Dimensions: Match.arrayWith([{ Name: 'ApiName', Value: 'sluice-serverless' }]),
-      Threshold: 5,
-      Period: 300,
-    });
-  });
-
-  describe('OndemandUnavailable', () => {
+  describe.each([
+    ['HostUnavailable', 'sluice-serverless', ['deployment_waking', 'deployment_not_ready']],
+    ['OndemandUnavailable', 'sluice-ondemand', ['deployment_waking', 'deployment_not_ready', 'no_capacity']],
+  ])('%s', (name, host, excused) => {
     const refused = (code: string) => ({ message: 'refused', status: 503, code });
     const goesOff = (failing: Minute): boolean[] =>
       [true, false].map((fillsEmpty) =>
         simulate(
           operations,
-          'OndemandUnavailable',
+          name,
           Array.from({ length: 10 }, () => failing),
           { fillsEmpty },
         ).some(Boolean),
       );
 
-    test('counts the responses of the on-demand host', () => {
-      const { Metrics = [] } =
+    test(`counts the responses of ${host}`, () => {
+      const { Metrics = [], Threshold } =
         Object.values(operations.findResources('AWS::CloudWatch::Alarm')).find(
-          ({ Properties }) => Properties.AlarmName === 'sluice-operations-OndemandUnavailable',
+          ({ Properties }) => Properties.AlarmName === `sluice-operations-${name}`,
         )?.Properties ?? {};
       expect(Metrics.find(({ Id }: { Id: string }) => Id === 'errors').MetricStat).toMatchObject({
-        Metric: { MetricName: '5XXError', Dimensions: expect.arrayContaining([{ Name: 'ApiName', Value: 'sluice-ondemand' }]) },
+        Metric: { MetricName: '5XXError', Dimensions: expect.arrayContaining([{ Name: 'ApiName', Value: host }]) },
         Period: 300,
       });
+      expect(Threshold).toBe(5);
     });
 
     test.each([
@@ -338,8 +393,13 @@ describe('the alarms', () => {
       expect(goesOff({ ...minute, metrics: { '5XXError': 2 } })).toEqual([true, true]);
     });
 
-    test.each(['deployment_waking', 'deployment_not_ready', 'no_capacity'])('does not go off because of %s', (code) => {
+    test.each(excused)('does not go off because of %s', (code) => {
       expect(goesOff({ lines: [[refused(code), 30]], metrics: { '5XXError': 30 } })).toEqual([false, false]);
     });
+  });
+
+  test('HostUnavailable goes off for a shared model without capacity, which only operators can add', () => {
+    const full: Minute = { lines: [[{ message: 'refused', status: 503, code: 'no_capacity' }, 2]], metrics: { '5XXError': 2 } };
+    expect(simulate(operations, 'HostUnavailable', Array(10).fill(full))).toContain(true);
   });
 });

@@ -11,8 +11,8 @@ export interface Minute {
   lines?: readonly (readonly [Line, number])[];
   /** The function's own metrics. */
   lambda?: { Errors?: number; Throttles?: number };
-  /** Metrics of its host. */
-  metrics?: { '5XXError'?: number };
+  /** Metrics of its host or its schedule. */
+  metrics?: { '5XXError'?: number; Invocations?: number; AsyncEventsDropped?: number };
 }
 
 interface Point {
@@ -56,7 +56,7 @@ const pointOf = ({ matches, numberIn, DefaultValue }: Filter, { lines = [] }: Mi
 
 // `pointsOf` returns the last points of a metric.
 const isBreached = (
-  { Metrics, Threshold }: Properties,
+  { Metrics, Threshold, ComparisonOperator, TreatMissingData }: Properties,
   pointsOf: (metric: string, minutes: number) => Point[],
   options: { fillsEmpty: boolean },
 ): boolean => {
@@ -71,8 +71,9 @@ const isBreached = (
   };
   const [returned] = [...queries.values()].filter(({ ReturnData }) => ReturnData !== false);
   const value = lookUp(returned?.Id ?? '');
-  // Missing data is no breach.
-  return value !== undefined && value > Number(Threshold);
+  // An alarm that does not ignore missing data also notifies of it.
+  if (value === undefined) return TreatMissingData === 'missing';
+  return ComparisonOperator === 'LessThanThreshold' ? value < Number(Threshold) : value > Number(Threshold);
 };
 
 /**
@@ -86,7 +87,7 @@ export const simulate = (template: Template, name: string, minutes: readonly Min
     const filter = filters.find(({ MetricName }) => MetricName === metric);
     if (filter) return minutes.map((minute) => pointOf(filter, minute));
     return minutes.map(({ lines = [], lambda = {}, metrics = {} }) => {
-      const sum = { ...lambda, ...metrics }[metric as 'Errors' | 'Throttles' | '5XXError'];
+      const sum = { ...lambda, ...metrics }[metric as keyof typeof lambda | keyof typeof metrics];
       // Lambda publishes 0 for a minute with invocations.
       return sum !== undefined || lines.length > 0 ? { sum: sum ?? 0, samples: 1 } : undefined;
     });
