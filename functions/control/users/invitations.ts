@@ -84,10 +84,11 @@ export const inviteUser = async (deps: InvitationDependencies, actor: Actor, bod
   });
 };
 
-/** Emails an invitation again, with a new temporary password. @throws 404, 409 if the user has logged in, 429 */
+/** Emails an invitation again, with a new temporary password. @throws 403, 404, 409 if the user has logged in, 429 */
 export const resendInvitation = async (deps: InvitationDependencies, actor: Actor, id: string): Promise<void> => {
   await countSentInvitation(deps, actor);
   const user = await visibleUser(deps, actor, id);
+  requireRightsOver(actor, user.role);
   if (user.last_login_at !== null)
     throw new Conflict({
       code: 'already_logged_in',

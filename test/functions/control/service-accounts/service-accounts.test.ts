@@ -12,7 +12,7 @@ import {
 import { createSecret, deleteSecret, listSecrets } from '../../../../functions/control/service-accounts/secrets.ts';
 import { NewSecret, NewServiceAccount } from '../../../../functions/control/service-accounts/service-account.ts';
 import { visibleServiceAccount } from '../../../../functions/control/service-accounts/service-account-rights.ts';
-import { inviteUser, NewUser } from '../../../../functions/control/users/invitations.ts';
+import { inviteUser, NewUser, resendInvitation } from '../../../../functions/control/users/invitations.ts';
 import { deleteUser } from '../../../../functions/control/users/remove-access.ts';
 import { resetTotp } from '../../../../functions/control/users/reset-totp.ts';
 import { updateUser, visibleUser } from '../../../../functions/control/users/update-user.ts';
@@ -130,6 +130,7 @@ describe('a service account', () => {
     await expect(updateUser(deps, program, viewer.userId, { role: 'owner' })).rejects.toMatchObject(rejected);
     await expect(updateUser(deps, program, colleague.userId, { status: 'disabled' })).rejects.toMatchObject(rejected);
     await expect(deleteUser(deps, program, colleague.userId, { revokes: false })).rejects.toMatchObject(rejected);
+    await expect(resendInvitation(deps, program, colleague.userId)).rejects.toMatchObject(rejected);
     await expect(resetTotp({ ...deps, wait: async () => undefined }, program, colleague.userId)).rejects.toMatchObject(rejected);
     const whole = await actorOf((await create(owner, { role: 'owner' })).id);
     await updateUser(deps, whole, viewer.userId, { role: 'member' });
