@@ -29,14 +29,14 @@ interface Connection {
 }
 
 export interface ConnectionOptions {
-  /** The one place to which all connections go. */
+  /** The host to which all connections go. */
   url: URL;
   /** The most time until a connection is open. */
   connectMs: number;
   maxSockets: number;
 }
 
-/** Connections to one place, each of which serves one call at a time. */
+/** Connections to one host, each of which serves one call at a time. */
 export interface Connections {
   /** Begins a call on the connection that was used last, on a new one, or when one is free. */
   start(call: PendingCall): void;
@@ -77,7 +77,7 @@ const createConnect = ({ protocol, hostname, port }: URL): (() => Socket) => {
   };
 };
 
-/** Kept connections to one place. docs/decisions/0135 says why not `node:http`. */
+/** Kept connections to one host. docs/decisions/0135 says why not `node:http`. */
 export const createConnections = ({ url, connectMs, maxSockets }: ConnectionOptions): Connections => {
   const connect = createConnect(url);
   const opened = url.protocol === 'https:' ? 'secureConnect' : 'connect';

@@ -44,8 +44,7 @@ const withinReply = (error: Error): Error => {
   return isConnectionError(error) && !isNamed ? new DamagedReply(`A reply broke off: ${error.message}`) : error;
 };
 
-// It keeps what arrives before its reader, and its connection until it is read: only then it is known that nothing of
-// it is damaged.
+// Buffers what arrives before `read` is called. Frees the connection only when everything was read without an error.
 const createBody = (socket: Socket, destroy: (error?: Error) => void) => {
   let early: Buffer[] | undefined;
   let take = (part: Buffer): void => {
@@ -143,7 +142,7 @@ export const exchange = (
     const call: PendingCall = {
       begin: (own) => {
         socket = own;
-        // In one write, if it can be.
+        // Head and body in one write, if the body is text.
         if (typeof body === 'string') socket.write(`${head}\r\n${body}`);
         else {
           socket.cork();

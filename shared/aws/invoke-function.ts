@@ -62,8 +62,8 @@ export const createInvokeFunction = (): InvokeFunction => {
 };
 
 /**
- * Has one of our functions invoked soon, without waiting for it: Lambda retries it twice if it fails. Only for
- * idempotent functions: if a reply is lost, the event is sent twice.
+ * Queues an invocation of one of our functions, without waiting for its result: Lambda retries it twice if it fails.
+ * Only for idempotent functions: if a reply is lost, the event is sent twice.
  * @param functionName a name or an ARN
  * @param payload the function's event, up to 1 MB of JSON
  * @throws PayloadTooLarge for more than 1 MB

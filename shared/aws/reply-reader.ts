@@ -18,17 +18,17 @@ export class ReplyHead {
   }
 }
 
-/** Receives a reply in its order. */
+/** Receives a reply: its head, then the parts of its body. */
 export interface ReplySink {
   onHead(head: ReplyHead): void;
   /** @param part of the body, a view of what arrived */
   onPart(part: Buffer): void;
 }
 
-/** A reply that goes on; that is complete, and its connection can be used again; that is complete and the last one. */
+/** `open`: more is to come. The others are complete replies, after which the connection can be reused, or not. */
 export type ReplyState = 'open' | 'reusable' | 'last';
 
-// As many as Node itself accepts; also of a chunk's size, and of all trailers.
+// Node's own limit for a head. It also limits the line with a chunk's size, and all trailers together.
 const MAX_HEAD_BYTES = 16 * 1024;
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
@@ -78,7 +78,7 @@ export const createReplyReader = () => {
   let place: Place = 'head';
   /** Bytes of a line, or of a head, whose end has not arrived. */
   let kept: Buffer | undefined;
-  /** Bytes that are missing of the body, or of the chunk. */
+  /** Bytes of the body, or of the chunk, that have not arrived. */
   let missing = 0;
   let trailerBytes = 0;
   let isLast = false;
@@ -90,7 +90,7 @@ export const createReplyReader = () => {
     if (digits === undefined || status === SWITCHING_PROTOCOLS || (minor === '0' && status < FIRST_FINAL_STATUS))
       throw damaged('its status line is malformed');
     const fields = lineEnd < 0 ? [] : readFields(text, lineEnd + 2);
-    // Only news about the request: its reply follows.
+    // An informational response: the final one follows.
     if (status < FIRST_FINAL_STATUS) return;
     isLast = minor === '0';
     let length: string | undefined;
@@ -121,7 +121,7 @@ export const createReplyReader = () => {
     place = missing === 0 ? 'trailers' : 'chunk';
   };
 
-  /** Takes what is there of the body or of a chunk, and returns its end. */
+  /** Passes on the bytes that are here of the body or of a chunk, and returns the index after them. */
   const takePart = (bytes: Buffer, at: number, sink: ReplySink): number => {
     const end = place === 'body until close' ? bytes.length : Math.min(bytes.length, at + missing);
     missing -= end - at;
@@ -129,7 +129,7 @@ export const createReplyReader = () => {
     return end;
   };
 
-  /** Keeps the beginning of what ends with `end`, or returns the place of `end`. */
+  /** Returns the index of `end`. If it has not arrived, keeps the bytes for the next part. */
   const endOf = (end: '\r\n' | '\r\n\r\n', bytes: Buffer, at: number): number | undefined => {
     const found = bytes.indexOf(end, at, 'latin1');
     if ((found < 0 ? bytes.length : found) - at > MAX_HEAD_BYTES) throw damaged('a line or its head is too long');
@@ -146,7 +146,7 @@ export const createReplyReader = () => {
 
   return {
     /**
-     * Takes what arrived of one reply.
+     * Takes a part of one reply.
      * @returns 'reusable' or 'last' if the reply is complete, and whether its connection can be used again
      * @throws DamagedReply if it is not HTTP
      */
@@ -189,7 +189,7 @@ export const createReplyReader = () => {
       }
     },
 
-    /** Tells if the reply is complete if its connection ends now. */
+    /** True if the end of the connection completes the reply. */
     isCompleteAtEnd: (): boolean => place === 'body until close',
   };
 };

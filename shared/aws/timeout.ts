@@ -1,6 +1,6 @@
 /** A timer that calls back once, unless it is cleared before. */
 export interface Timeout {
-  /** Begins its time again. */
+  /** Restarts the timer. */
   refresh: () => void;
   clear: () => void;
 }

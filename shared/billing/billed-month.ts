@@ -33,7 +33,7 @@ export const BilledMonth = z.object({
   /** The last invoice that changed it; null if the month has no invoice, because there was nothing to bill. */
   invoice: z.string().nullable(),
   /**
-   * Days that an invoice had billed otherwise before it became void. The next invoice reads them, because their
+   * Days that an invoice had billed differently before it became void. The next invoice reads them, because their
    * totals may be too old to differ.
    */
   suspected: z.array(z.string()).default([]),

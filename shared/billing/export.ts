@@ -6,7 +6,7 @@ export type ExportFormat = z.infer<typeof ExportFormat>;
 /** The longest range of an export. */
 export const MAX_EXPORT_DAYS = 400;
 
-/** An organization's exports that are not completed and have not failed: at most so many. */
+/** The most exports of an organization that can be pending or running. */
 export const MAX_RUNNING_EXPORTS = 5;
 
 export const ExportState = z.enum(['pending', 'running', 'completed', 'failed']);

@@ -85,7 +85,7 @@ export const issueInvoice = async (
     };
     await commit(deps, origin, change, [
       ...checks,
-      // Before the number: a draft that changed meanwhile is not tried again.
+      // Comes before the number, so that a draft that changed meanwhile is a 412 and not a retry with another number.
       ...deps.invoices.toReplace(invoice, fields),
       deps.numbers.toTake('invoice', last),
       deps.outbox.toEmit(invoiceNotification('sluice.invoice.issued.v1', issued, origin.nowMs)),

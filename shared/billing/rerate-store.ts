@@ -108,13 +108,13 @@ export const createRerateStore = (table: RecordTable) => {
       return isFirst ? table.toCreate(recordKey, progress, () => new PreconditionFailed()) : table.toReplace(recordKey, progress);
     },
 
-    /** In how many organizations a phase takes recordKey; undefined: their tasks are not sent yet. */
+    /** The number of organizations in a phase of all organizations; undefined until their tasks are sent. */
     extent: async (id: string, phase: ReratePhase): Promise<number | undefined> => {
       const row = await table.get(extentRecordKeyOf(id, phase));
       return row && Extent.parse(row).organizations;
     },
 
-    /** Says that the tasks of all organizations were sent. */
+    /** Stores that number, once the tasks of all organizations are sent. */
     toSetExtent: (id: string, phase: ReratePhase, organizations: number): Write =>
       table.toCreate(extentRecordKeyOf(id, phase), { organizations }, () => new PreconditionFailed()),
   };

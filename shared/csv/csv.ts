@@ -11,7 +11,7 @@ const NUMBER = /^-?\d+(\.\d+)?$/;
 
 const neutralized = (text: string): string => (FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text);
 
-/** Lines of CSV (RFC 4180) in UTF-8, each with a line feed and carriage return at its end. */
+/** Lines of CSV (RFC 4180) in UTF-8, each ended by a carriage return and a line feed. */
 export const csvLines = (rows: readonly (readonly Cell[])[]): string =>
   stringify(
     rows.map((row) => row.map((cell) => (cell === null ? '' : neutralized(cell)))),

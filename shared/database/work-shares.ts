@@ -36,7 +36,7 @@ export const createWorkShares = (table: RecordTable, { record, atOnce, leaseMs, 
     return undefined;
   };
   return {
-    /** Works for an organization, unless its share is in use. @returns true if the work was done */
+    /** Does work for an organization, unless all its places are taken. @returns true if the work was done */
     use: async (organization: string, work: () => Promise<void>): Promise<boolean> => {
       const claim = randomUUID();
       const recordKey = await take(organization, claim);

@@ -23,7 +23,7 @@ export const Runtime = z.object({
 });
 export type Runtime = z.infer<typeof Runtime>;
 
-/** Enough for a new price each week for ten years; a row of them has 50 KB. */
+/** Enough for a new price each week for nine years; a row of them has 50 KB. */
 export const MAX_INSTANCE_PRICES = 500;
 
 /** An instance type of SageMaker that deployments can run on, at rest. */

@@ -138,7 +138,7 @@ export type Scheduled = z.infer<typeof Scheduled>;
 // A row keeps the newest.
 const MAX_TRANSITIONS = 50;
 export const MAX_STARTS = 20;
-/** At most the one that serves, its successor, and one that is being removed. */
+/** The one that serves, its successor, and up to two that are being removed. */
 export const MAX_GENERATIONS = 4;
 
 /**

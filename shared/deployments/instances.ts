@@ -1,6 +1,6 @@
 import type { InstanceType } from './catalogue.ts';
 
-/** The number of copies that fit on an instance: they share its accelerators. */
+/** The number of copies that fit on an instance and share its accelerators. */
 export const copiesPerInstance = (type: Pick<InstanceType, 'accelerators'>, acceleratorsOfCopy: number): number =>
   Math.floor(type.accelerators / acceleratorsOfCopy);
 

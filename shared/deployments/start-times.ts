@@ -33,7 +33,7 @@ export const predictStart = (starts: readonly Start[], ofType: readonly number[]
   return known.length === 0 ? DEFAULT_START : { p50: percentile(known, 0.5), p90: percentile(known, 0.9) };
 };
 
-/** The seconds of the fastest start by which `predictStart` predicts, or else the least that experience allows. */
+/** The seconds of the fastest start that `predictStart` uses; without any, the least that a start is known to take. */
 export const fastestStart = (starts: readonly Start[], ofType: readonly number[]): number =>
   similarStartSeconds(starts, ofType)[0] ?? FASTEST_DEFAULT_START_SECONDS;
 

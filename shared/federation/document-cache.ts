@@ -3,11 +3,11 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
 // A document that can't be fetched again is used for an hour at most, so a withdrawn key is too.
 const MAX_AGE_MS = HOUR_MS;
 const REFETCH_AFTER_MS = 30 * MINUTE_MS;
-// However many callers ask for a newer document or for one that failed.
+// A newer document, or one that failed, is fetched at most this often, whatever the number of callers.
 const RETRY_AFTER_MS = 30 * SECOND_MS;
 const MAX_DOCUMENTS = 500;
 
-// Fetches of others that a caller waits for, each of which was not permitted.
+// A caller waits for at most this many fetches of others that turn out not to be permitted.
 const MAX_SHARED = 3;
 
 interface Entry<T> {

@@ -28,5 +28,5 @@ export const MintKeyResult = z.discriminatedUnion('outcome', [
 ]);
 export type MintKeyResult = z.infer<typeof MintKeyResult>;
 
-/** Has `control` create an API key. A lost reply can leave a key that nobody knows, until it ends. @throws 503 */
+/** Lets `control` create an API key. A lost reply can leave a key that nobody knows, until it ends. @throws 503 */
 export type MintKey = (call: MintKeyCall) => Promise<MintKeyResult>;

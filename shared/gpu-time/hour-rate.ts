@@ -15,7 +15,7 @@ const dearer = (one: bigint, other: bigint): bigint => {
 export interface HourRate {
   /** Those that run now. */
   presentNanos: bigint;
-  /** As many as it can have, of its dearest type. */
+  /** The most instances that it can have, of its most expensive type. */
   mostNanos: bigint;
 }
 

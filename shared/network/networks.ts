@@ -54,7 +54,7 @@ const readNetwork = (text: string): Network => {
   return [address, Number(prefix)];
 };
 
-/** Decides which addresses can have a URL that a customer chose. */
+/** Decides to which addresses a URL that a customer chose may lead. */
 export interface Networks {
   /** True for an address that the deployer allows although it is not public. */
   isExempt: (address: string) => boolean;

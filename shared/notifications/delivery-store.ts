@@ -49,7 +49,7 @@ export const createDeliveryStore = (table: RecordTable) => ({
     }
   },
 
-  /** Creates a delivery. Fails with AlreadyCreated. */
+  /** Creates a delivery. Fails with DeliveryExists. */
   toCreate: (delivery: Delivery): Write => table.toCreate(recordKeyOf(delivery), delivery, () => new DeliveryExists()),
 
   /** Replaces the version that was read; 412 if it has changed since. */

@@ -11,7 +11,7 @@ const RETENTION_MS = 48 * HOUR_MS;
 export interface PayloadPlaces {
   /** Takes a place. @returns false if the organization has none left */
   take: (organization: string, nowMs: number) => Promise<boolean>;
-  /** Gives a place back. What a crash keeps is free with the next hour. */
+  /** Gives a place back. Places that a crash leaves taken are free again in the next hour. */
   release: (payload: Pick<WaitingPayload, 'organization' | 'sentAtMs'>) => Promise<void>;
 }
 

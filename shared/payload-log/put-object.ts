@@ -4,7 +4,7 @@ import { bucketAddress } from '../aws/endpoint.ts';
 import { environmentVariable } from '../environment/environment-variable.ts';
 
 const CONNECT_MS = 1_000;
-// Nobody waits for an object, but the function's time ends.
+// No caller waits for an object, but the function has a timeout.
 const ALL_ATTEMPTS_TIMEOUT_MS = 5_000;
 const MAX_PUT_ATTEMPTS = 2;
 const MAX_REPLY_BYTES = 64 * 1024;

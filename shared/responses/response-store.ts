@@ -100,9 +100,9 @@ export const createResponseStore = (database: Database, table: string, now: () =
     },
 
     /**
-     * Deletes a response and then nothing of it can be replayed under an idempotency key. A response that is still in
-     * progress will not be stored. The result is deleted first: if the second write fails, the response still exists
-     * and can be deleted again.
+     * Deletes a response and its stored result, so that nothing of it can be replayed under an idempotency key. A
+     * response that is still in progress will not be stored. The result is deleted first: if the second write fails,
+     * the response still exists and can be deleted again.
      * @returns whether it existed; also true if the database's reply was lost and the client sent the write again
      */
     delete: async (organization: string, id: string): Promise<boolean> => {

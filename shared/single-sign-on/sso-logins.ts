@@ -12,7 +12,7 @@ const CHALLENGE_MS = 10 * MINUTE_MS;
 const TEST_RESULT_MS = HOUR_MS;
 const RANDOM_BYTES = 32;
 
-/** A login that was begun: of a user whose address is in a domain, or a dry one that tests a connection. */
+/** A login that was begun: of a user whose address is in a domain, or a dry login that tests a connection. */
 export type SsoLogin =
   | {
       kind: 'login';

@@ -52,8 +52,8 @@ const reopened = (clocks: Clocks, ticket: Ticket, nowMs: number): Ticket => ({
 });
 
 /**
- * Returns the ticket after a message: it is the other side's turn, except that support can add a word to a resolved
- * ticket. A customer's message reopens it.
+ * Returns the ticket after a message: it is the other side's turn, except that a message of support leaves a resolved
+ * ticket resolved. A customer's message reopens it.
  * @throws 409
  */
 export const afterMessage = (clocks: Clocks, ticket: Ticket, side: Side, nowMs: number): Ticket => {

@@ -6,7 +6,7 @@ const MAX_OFFSET_MS = 15 * HOUR_MS;
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
-// All of IANA's names, and then some in other case.
+// Enough for all of IANA's names, and some of them in other letter case.
 const MAX_FORMATS = 1_000;
 
 const formatOf = (zone: string): Intl.DateTimeFormat => {

@@ -1,5 +1,5 @@
 /**
- * The way of a field of docs/api.md to a runtime:
+ * How a runtime takes a field of docs/api.md:
  * - `passed`: sent under its own name
  * - `renamed`: sent as `to`, with its value in the runtime's terms
  * - `ours`: handled by Sluice

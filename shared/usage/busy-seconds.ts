@@ -72,7 +72,7 @@ export const createBusySeconds = () => {
       return count;
     },
 
-    /** The busy seconds as periods, in order and apart. */
+    /** The busy seconds as periods, in order; adjacent seconds are one period. */
     periods: (): BusyPeriod[] => {
       const periods: BusyPeriod[] = [];
       for (const [hourMs, bits] of [...hours].sort(([one], [other]) => one - other))

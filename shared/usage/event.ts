@@ -8,7 +8,7 @@ export type Outcome = z.infer<typeof Outcome>;
 /** Nano-dollars; DynamoDB returns a number, or a bigint if a number would not be exact. */
 export const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
 
-/** The rest of the limits of a key, or of one of its shards, right after it had admitted the request. */
+/** The remaining limits of a key, or of one of its shards, right after it admitted the request. */
 export const LimiterState = z.object({
   in_flight: z.int(),
   /** The most that may be in flight. A limit that does not exist is absent. */

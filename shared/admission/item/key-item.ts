@@ -150,7 +150,7 @@ interface NewKeyFacts {
   since?: number | undefined;
 }
 
-/** A limiter item of a new key. */
+/** Creates a limiter item of a new key. */
 export const newKeyItem = (
   id: string,
   { org, scope, hash, isLimited, content, payloadLog, since }: NewKeyFacts,

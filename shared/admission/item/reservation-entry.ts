@@ -76,7 +76,7 @@ export const storedEntry = ({ admittedAtMs, tokens, holdNanos, isFromCredit, lin
     user ?? 0,
     project ?? 0,
   ];
-  // Whatever is none at the end is left out.
+  // Values of 0 at the end are left out.
   while (stored.length > 2 && (stored.at(-1) === 0 || stored.at(-1) === 0n)) stored.pop();
   return stored;
 };

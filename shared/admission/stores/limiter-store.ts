@@ -26,8 +26,7 @@ class ReservationEnded extends Error {}
 
 /**
  * The limiter items in the `keys` table. Only this folder knows its attributes, conditions and indexes.
- * @param once sends each admission only once: one that arrives after its request has ended must differ from the one
- * that was settled
+ * @param once a client that never retries, for admissions: `reserve` repeats them itself, with another time each
  */
 export const createLimiterStore = (database: Database, table: string, once: Database = database) => {
   const apply = async (id: string, update: PlannedUpdate): Promise<void> => {
