@@ -17,14 +17,14 @@ export interface CountedPrompt {
 }
 
 /**
- * Learns from the prompts that were sent how many tokens a runtime counts for so many words, with its chat template.
- * Two prompts tell that only roughly, because words differ in their tokens.
+ * Learns from the prompts that were sent how many tokens a runtime counts for a number of words, with its chat
+ * template. Two prompts give only a rough estimate, because words differ in their number of tokens.
  */
 export const createPromptLengths = () => {
   // Of the prompts that were sent: the sums of a linear regression of tokens on words.
   let [count, words, tokens, squares, products] = [0, 0, 0, 0, 0];
 
-  // Without prompts of different lengths, a word is a token. No chat template has fewer tokens than none.
+  // Without prompts of different lengths, the mean number of tokens a word; without any prompt, one.
   const line = (): { base: number; perWord: number } => {
     const spread = count * squares - words * words;
     const perWord = spread > 0 ? (count * products - words * tokens) / spread : 0;
@@ -35,7 +35,7 @@ export const createPromptLengths = () => {
 
   return {
     note: (prompt: CountedPrompt): void => {
-      // A runtime that counts nothing teaches nothing.
+      // The runtime did not count this prompt.
       if (prompt.tokens === 0) return;
       count += 1;
       words += prompt.words;

@@ -8,9 +8,9 @@ import type { DeploymentStore } from '../../shared/deployments/deployment-store.
 import { costOfTime, type HourRate, hourRateOf } from '../../shared/gpu-time/hour-rate.ts';
 import { PreconditionFailed } from '../../shared/http/errors.ts';
 
-// A benchmark that runs renews its lease, pays, and looks whether it may go on, so often.
+// How often a running benchmark renews its lease, pays for GPU time, and checks that it may go on.
 const BEAT_MS = 5_000;
-// It pays this long in advance, and stops sending if it could not pay again until then.
+// It pays for this long in advance, and stops sending requests if it could not pay again by then.
 const HOLD_MS = 3 * BEAT_MS;
 /** Another function takes over if the lease was not renewed for so long: longer than one goes on without paying. */
 export const LEASE_MS = 2 * HOLD_MS;
@@ -103,7 +103,7 @@ export const createSession = (deps: RunDependencies, taken: Benchmark) => {
     return deployment;
   };
 
-  // The dearer of the rates at the start and at the end of a time counts.
+  // The higher of the rates at the start and at the end of a period counts.
   const settle = (next: HourRate | undefined, nowMs: number): void => {
     const nanos = [rate, next].reduce((most, each) => (each && each.presentNanos > most ? each.presentNanos : most), 0n);
     const total = settled + costOfTime(nanos, nowMs - settledUntilMs);

@@ -9,7 +9,7 @@ import type { Reconciliations } from './reconciliations.ts';
 
 export interface HandlerDependencies {
   reconcile: (id: string, hasTime: () => boolean) => Promise<Pass>;
-  /** Has the deployment's benchmark run, if it waits for that, and then compares its requests with the result. */
+  /** Starts the deployment's benchmark if it waits for a function, and compares its requests with the result. */
   attendBenchmark: (id: string, pass: Pass) => Promise<void>;
   validate: (question: DeploymentToValidate) => Promise<DeploymentFindings>;
   reconciliations: Reconciliations;

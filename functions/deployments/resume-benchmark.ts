@@ -10,8 +10,8 @@ interface ResumeDependencies {
 }
 
 /**
- * Has a deployment's benchmark run if no function does: it has just been created, or the function that ran it had no
- * time left or died. Never throws: the pass of the next minute tries again.
+ * Starts the function `benchmark` for a deployment whose benchmark no function runs: it has just been created, or the
+ * function that ran it had no time left or died. Never throws: the pass of the next minute tries again.
  * @returns the benchmark as it was read
  */
 export const resumeBenchmark = async ({ benchmarks, invoke, now }: ResumeDependencies, id: string): Promise<Benchmark | undefined> => {

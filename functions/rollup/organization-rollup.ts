@@ -31,7 +31,7 @@ interface Touched {
   startMs: number;
 }
 
-// DynamoDB can remove the first parts of a day some time after this, by any function's clock.
+// Rows count as removed this long before they expire, because the clocks of functions differ.
 const CLOCKS_MS = 60 * 60_000;
 
 /**

@@ -18,7 +18,7 @@ export interface Rollups extends OrganizationRollups {
   rollups: RollupStore;
   /** Absent: the activity of deployments is not recorded. */
   activity?: Pick<ActivityStore, 'recordLast'>;
-  /** Absent: nobody is alerted to budgets and credit. */
+  /** Absent: no alerts of budgets and credit are sent. */
   alerts?: Alerts;
   /** Absent: splits of aliases don't stop by themselves. */
   splits?: SplitDependencies;

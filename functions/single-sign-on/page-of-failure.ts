@@ -17,7 +17,7 @@ const pageOfFailure = (error: unknown, event: ApiEvent): Reply => {
   return pageReply(event.requestId, { status, title: TITLE, texts: [message] }, headers);
 };
 
-/** Answers what a page throws with a page: a person sees it, not a program. */
+/** Converts what the handler of a page throws to a page, because a person sees it and not a program. */
 export const orPage =
   (load: (event: ApiEvent) => Promise<Reply>) =>
   async (event: ApiEvent): Promise<Reply> => {

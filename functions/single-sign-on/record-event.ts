@@ -41,7 +41,7 @@ const toEvent = (event: ApiEvent, { identity, ...end }: LoginEnd): IdentityProvi
   };
 };
 
-/** Returns what records how logins ended: all that succeeded, and at most 5 refusals of each kind in a minute. */
+/** Creates the recorder of how logins ended: all that succeeded, and at most 5 refusals of each kind in a minute. */
 export const createRecordEvent = ({ events, providers, quotas }: EventDependencies): RecordEvent => {
   const record: RecordEvent = async (request, { id, organization }, end) => {
     const event = toEvent(request, end);

@@ -3,7 +3,7 @@ import type { Database } from '../../../shared/database/database.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { Nanos } from '../../../shared/usage/event.ts';
 
-/** The organization was already alerted of this threshold, for the same budget and period. */
+/** The organization was already alerted to this threshold, for the same budget and period. */
 export class AlreadyAlerted extends Error {}
 
 /** The highest threshold of a limit for which an organization was alerted in a period. One row a limit. */

@@ -6,7 +6,7 @@ import type { Uploads } from './upload.ts';
 
 // S3 requires 5 MiB of all parts but the last.
 const PART_BYTES = 8 * 1024 * 1024;
-// 16 GiB, and the list of parts fits one item of the database.
+// 15.6 GiB, and the list of parts fits one item of the database.
 const MAX_PARTS = 2_000;
 
 /** An export that can't be completed. The message says what to do. */

@@ -40,7 +40,7 @@ export const isOfPlatform = ({ role }: Pick<Actor, 'role'>): boolean => reachOf(
 /** True if an actor sees only what is their own in their organization. */
 export const seesOnlyOwn = ({ role }: Pick<Actor, 'role'>): boolean => reachOf(role) === 'own';
 
-// The first of them who has a permission is asked for what needs it.
+// The error names the first of these roles that has the missing permission.
 const HELPERS: readonly (readonly [Role, string])[] = [
   ['owner', 'an owner'],
   ['admin', 'an admin'],
@@ -75,7 +75,7 @@ export const requireRightsOver = (actor: Rights & Pick<Actor, 'kind'>, role: Rol
       message: `A user with the role '${role}' has the permission '${lacking}', which this service account does not have. Ask an owner or an admin.`,
     });
 };
-// Everyone has them, over nobody but themselves.
+// Every person has these, for their own account only.
 const OF_A_PERSON: ReadonlySet<Permission> = new Set(['account:read', 'account:write']);
 
 /** 403 for a user who needs a second factor and has not set one up, or whose session is from before that. */

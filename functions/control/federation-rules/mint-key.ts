@@ -87,7 +87,7 @@ const refusalOf = (error: unknown): MintKeyResult => {
   if (error instanceof MintRefused) return error.result;
   if (error instanceof RightsChanged) return new MintRefused('service_account_disabled').result;
   if (error instanceof OrganizationSuspended) return new MintRefused('organization_suspended').result;
-  // Of all ids that the organization can have.
+  // The organization has as many ids of keys as it can have.
   if (error instanceof Conflict && error.code === 'too_many_keys') return new MintRefused('too_many_keys', HOUR_SECONDS).result;
   throw error;
 };

@@ -57,7 +57,8 @@ const changeMembers = async (deps: ScimDependencies, connection: ScimConnection,
   await changeAll(deps, connection, membershipChanges(group, rows, fields));
 };
 
-// Members whose role does not follow from their groups: after a new name of the group, also if an earlier request died.
+// Gives members the role that follows from their groups, after the group was renamed. Also after an earlier request
+// crashed.
 const renewRoles = async (deps: ScimDependencies, connection: ScimConnection, { id }: ScimGroupRow): Promise<void> => {
   const members = (await deps.scim.listUsers(connection.provider.id)).filter(({ groups }) => groups.includes(id));
   const groups = new Map((await deps.scim.listGroups(connection.provider.id)).map((group) => [group.id, group]));

@@ -93,7 +93,7 @@ const changeNames = async (
   return saved(changed);
 };
 
-// Those whom an owner has disabled stay so: only the identity provider's own word is taken back.
+// Users whom an owner has disabled stay disabled: only the identity provider's own deactivation is undone.
 const reactivate = async (deps: ScimDependencies, connection: ScimConnection, found: ScimUser): Promise<ScimUser> => {
   if (found.row.active) return found;
   await changeUser(deps, connection.actor, found.user.id, { status: 'active' });

@@ -90,7 +90,7 @@ const changeOnce = async (
 };
 
 const MAX_TRIES = 5;
-// As long as requests can wait for an answer, less one that waits for the table.
+// API Gateway waits 29 s for a response. This leaves time for one more change.
 const MAX_CHANGING_MS = 20_000;
 
 /**

@@ -13,7 +13,7 @@ export const ScimUserRow = z.object({
   external_id: z.string().nullable(),
   names: z.object({ display: NamePart, formatted: NamePart, given: NamePart, family: NamePart }),
   groups: z.array(z.string()),
-  /** The last word of the identity provider: it enables again only those whom it has disabled. */
+  /** The last value from the identity provider, which can enable only users whom it has disabled. */
   active: z.boolean(),
   /** The user's role is that of a group. */
   role_is_from_group: z.boolean(),

@@ -2,10 +2,7 @@ import { Conflict } from '../../../shared/http/errors.ts';
 import type { User } from '../../../shared/identity/user.ts';
 import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 
-/**
- * Keeps the one owner who can use a password while a connection is enforced.
- * @throws 409 for a change that ends that
- */
+/** Rejects a change of the owner who alone can use a password while a connection is enforced. @throws 409 */
 export const requireNotBreakGlass = async (
   providers: Pick<IdentityProviderStore, 'passwordRule'>,
   { id, organization }: Pick<User, 'id' | 'organization'>,

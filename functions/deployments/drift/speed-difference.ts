@@ -51,7 +51,7 @@ const stepsOf = (points: readonly BenchmarkPoint[]): Step[] =>
     })
     .sort((one, other) => one.generating - other.generating);
 
-// Between two steps, and from the last one to its most requests, it grows evenly. With more, it is not known.
+// Interpolates between two steps, and extrapolates from the last one up to its `requests`. Undefined beyond that.
 const interTokenAt = (steps: readonly Step[], generating: number): number | undefined => {
   const last = steps.length - 1;
   if (generating > (steps[last]?.requests ?? 0)) return undefined;
@@ -68,7 +68,7 @@ interface Compared {
   ratio: number | undefined;
 }
 
-// Of each request, what the curve gives while as many requests received tokens as did.
+// Compares each request with the tokens that the curve gives for as many requests as received tokens at each moment.
 const compare = (requests: readonly AnsweredRequest[], steps: readonly Step[], copies: number): Compared[] => {
   const edges = requests
     .flatMap((request) => [

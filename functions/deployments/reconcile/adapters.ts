@@ -10,7 +10,7 @@ import type { SageMakerCall } from './calls.ts';
 import { LATE_CALL_MS, trafficOf } from './generations.ts';
 import { NOTHING, type Observed } from './observe.ts';
 
-// So long are failures of S3, and changes of the files, not the end.
+// For this long, an adapter is tried again after an error of S3 or a change of its files.
 const MAX_PACK_MS = HOUR_MS;
 
 /** The generations that get requests for an adapter: those that have loaded it. */
@@ -78,7 +78,7 @@ export const archiveDeletions = (deployment: Deployment, observed: Observed): Sa
     .map((key) => ({ generation: 0, kind: 'delete_archive' as const, key }));
 };
 
-// Passes are a quarter of a minute or a minute apart, so that this moves on from each of them to the next.
+// Passes are 15 s or a minute apart, so that each pass takes the turn of another adapter.
 const PACK_TURN_MS = 13 * SECOND_MS;
 
 /** An adapter whose files are to be checked, and the rank that its deployment's containers can load. */

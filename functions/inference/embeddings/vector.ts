@@ -1,7 +1,8 @@
 import { heapBytes } from '../memory/heap-bytes.ts';
 
 const MIB = 1024 * 1024;
-// Vectors are outside the heap, and what it has to do with them fills it: where it is small, little is left beside it.
+// Vectors are outside V8's heap, but reading and writing them fills it, and a small function has little memory beside
+// it.
 const WITHOUT_VECTORS_BYTES = 30 * MIB;
 // 2,048 vectors of 8,192 values.
 const MOST_BYTES = 64 * MIB;

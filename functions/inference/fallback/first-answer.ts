@@ -6,7 +6,7 @@ import { attemptSignal } from '../targets/attempt-signal.ts';
 const FIRST_CHUNK_MS = 60_000;
 const LEFT_FOR_NEXT_MS = 20_000;
 
-// Failures of a model. The caller's own faults and limits are none.
+// Codes of a model's failures. Errors and limits of the caller are not among them.
 const FAILURES: ReadonlySet<string | null> = new Set([
   'no_capacity',
   'upstream_error',

@@ -50,7 +50,7 @@ const prepareTexts = <Request extends PoolingRequest, Result>(
   return { ...prepared, hasNoOutput: true };
 };
 
-// The fields that mean something to the pipeline, and nothing to these routes: they have not been validated.
+// Removes fields that the pipeline reads but these routes don't have, because they were not validated.
 const withoutOthers = <Request extends PoolingRequest>(request: Request): Request => ({
   ...request,
   stream: undefined,

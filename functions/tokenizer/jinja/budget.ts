@@ -1,6 +1,6 @@
 /** The most steps of a rendering: a chat of a thousand messages needs some ten thousand. */
 export const MAX_STEPS = 1_000_000;
-/** Larger texts and numbers are none of a prompt, but attempts to use up memory. */
+/** No prompt has larger texts: they are attempts to use up memory. */
 export const MAX_CHARACTERS = 16_000_000;
 const MAX_BITS = 4_096;
 

@@ -5,7 +5,7 @@ import { print } from './print.ts';
 import { textOf } from './text.ts';
 import { isNumber, itemsOf, SafeText, Tuple, toInteger, toNumber, typeOf, type Value } from './values.ts';
 
-// A larger result would not be a number of a prompt, but an attempt to use up memory.
+// No prompt has a larger result: it is an attempt to use up memory.
 const MAX_EXPONENT = 1_000;
 const MAX_REPETITIONS = 100_000;
 

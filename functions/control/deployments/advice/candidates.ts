@@ -14,13 +14,13 @@ export interface Settings {
 const IDLE_MINUTES = [1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 480, 1_440] as const;
 // Beside another schedule: long idle times do what windows are for.
 const IDLE_MINUTES_OF_SCHEDULES = [1, 5, 15, 60] as const;
-// With fewer copies, each must still have room for so many times the requests that were in flight on the busiest day,
-// on average over its seconds in use.
+// Fewer copies must still have room for this many times the requests that were in flight on the busiest day, on average
+// over its seconds in use.
 const ROOM = 4;
 
 const secondsOf = (minutes: number): number => (minutes * MINUTE_MS) / SECOND_MS;
 
-// Half as many, again and again.
+// Half as many copies, then half of those, down to one.
 const fewerCopies = (minCopies: number): number[] => {
   const fewer: number[] = [];
   for (let copies = Math.floor(minCopies / 2); copies >= 1; copies = Math.floor(copies / 2)) fewer.push(copies);

@@ -15,17 +15,17 @@ const LONGEST_LEAD_MS = 10 * MINUTE_MS;
 const byTime = (one: Demand, other: Demand): number => one.atMs - other.atMs;
 
 /**
- * The window for which a cycle began, if it can be one. Predictions of a start have changed since by minutes.
+ * The window for which a cycle began, if it began for one. The predicted start can have changed by minutes since.
  * @param before the cycle before it: a window that it was awake for did not begin another one
  */
 export const windowOf = ({ fromMs }: Cycle, windows: readonly Period[], before: Cycle | undefined): Period | undefined =>
   windows.find((window) => Math.abs(window.fromMs - fromMs) <= LONGEST_LEAD_MS && window.fromMs >= (before ? wantedUntilMs(before) : 0));
 
 /**
- * Returns what callers wanted of a deployment, in the order of time: without the time for which they waited until it
- * was awake, and without requests that nothing answered. A start that no request waited for, and that is not one of a
- * window, was caused by a caller who was told to come back, or by its owner.
- * @param busy the times in which requests were in flight, in order and apart
+ * Returns when callers used a deployment, in the order of time: without the time that they waited until it was awake,
+ * and without requests that nothing answered. A start that no request waited for, and that is not one of a window, was
+ * caused by a caller who was told to come back, or by its owner.
+ * @param busy the times in which requests were in flight, in order and without overlaps
  * @param cycles all that ran in these times, in order
  * @param windows of its schedule at the time, each from when it starts for it
  */

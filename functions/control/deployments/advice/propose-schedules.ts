@@ -60,7 +60,7 @@ const windowsOf = (hours: readonly boolean[], time_zone: string): ScheduleWindow
 
 /**
  * Returns schedules for the hours of the week in which calls came: in a quarter of the weeks, in half of them, and in
- * three quarters. An hour between two such hours is in them, too. At most three, each another.
+ * three quarters. An hour between two such hours is in them, too. At most three, all different.
  * @param range whole days
  * @param zone IANA's name of the time zone of the hours
  */

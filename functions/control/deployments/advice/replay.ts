@@ -47,7 +47,7 @@ export interface Wait {
 }
 
 export interface ReplayedTime {
-  /** The times in which instances ran, in order and apart. */
+  /** The times in which instances ran, in order and without overlaps. */
   awake: Period[];
   /** Starts that requests waited for. */
   coldStarts: number;

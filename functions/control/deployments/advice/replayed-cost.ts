@@ -73,7 +73,7 @@ const piecesOf = ({ fromMs, toMs }: Period, before: LeastCopies, after: LeastCop
  * Returns what a replay would have cost. Where the same instances ran as were metered, it is what they were charged;
  * a part of an event, and time that was not metered, has the price of its seconds. More copies than the least ones ran
  * as they were metered.
- * @param awake when instances run, in order and apart
+ * @param awake when instances run, in order and without overlaps
  * @param least the minimum copies in the replay
  */
 export const costOfReplay = (

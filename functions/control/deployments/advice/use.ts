@@ -6,7 +6,7 @@ import type { Period } from './history.ts';
 
 /** How a deployment was used. */
 export interface DeploymentUse {
-  /** The times in which requests were in flight, in order and apart. */
+  /** The times in which requests were in flight, in order and without overlaps. */
   busy: Period[];
   /** In the range. */
   requests: number;
