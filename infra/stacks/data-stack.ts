@@ -188,8 +188,8 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'NotificationsTable', { value: this.notifications.table.tableName });
     new CfnOutput(this, 'ObservabilityTable', { value: this.observability.table.tableName });
     new CfnOutput(this, 'ResponsesTable', { value: this.responses.table.tableName });
-    // `npm run admin -- tickets` computes the clocks of tickets as the control plane does.
     new CfnOutput(this, 'OrganizationConcurrency', { value: String(organizationConcurrency) });
+    // `npm run admin -- tickets` computes the clocks of tickets as the control plane does.
     new CfnOutput(this, 'SupportPromise', { value: JSON.stringify(supportPromise) });
     new CfnOutput(this, 'TicketsTable', { value: this.tickets.table.tableName });
     new CfnOutput(this, 'PayloadsBucket', { value: this.payloads.bucket.bucketName });

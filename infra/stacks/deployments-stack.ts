@@ -25,7 +25,7 @@ const ARN_CHARACTERS = 130;
 const TIMEOUT = Duration.seconds(60);
 // Lambda's maximum: a benchmark measures about ten levels of a minute, and another invocation continues it.
 const BENCHMARK_TIMEOUT = Duration.minutes(15);
-// Each deployment that is not in transition is reconciled so often, which bounds the error of metered GPU time.
+// How often each deployment that is not in transition is reconciled. It bounds the error of metered GPU time.
 const RECONCILE_EVERY = Duration.minutes(1);
 // Lambda repeats a failed event after one minute, and again after two. Later, the schedule has woken the deployment.
 const EVENT_RETRIES = 2;

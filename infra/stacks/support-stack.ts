@@ -7,7 +7,7 @@ import { runEvery } from '../constructs/functions/schedule.ts';
 import type { DataStack } from './data-stack.ts';
 
 const TIMEOUT = Duration.minutes(2);
-// Tickets whose time has come are looked for, and tickets are counted, so often.
+// How often due tickets are closed or deleted, and tickets are counted.
 const LOOK_EVERY = Duration.minutes(5);
 
 /** The function that closes resolved tickets, deletes old ones and counts them, and its schedule. */

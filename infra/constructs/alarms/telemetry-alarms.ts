@@ -5,7 +5,7 @@ import { type Alarms, ageOfStream, logMessage, PERIOD, visibleMessages } from '.
 
 // The age of the oldest event that is in no queue. Batches wait for ten seconds.
 const LATE = Duration.minutes(15);
-// Two dozen attempts after which a destination still takes nothing. Data is lost a day later.
+// Twenty attempts, one every six minutes, failed. A day later, the messages go to the dead-letter queue.
 const UNDELIVERED = Duration.hours(2);
 
 const highest = (metrics: readonly Metric[]): MathExpression => {

@@ -1,6 +1,6 @@
 import type { CfnRole, IRole } from 'aws-cdk-lib/aws-iam';
 
-/** The metadata of a role's resource in which its template says why tests need some actions never. */
+/** The metadata of a role's resource in which its template says why tests never need some actions. */
 export const UNEXERCISED = 'sluice:unexercised';
 
 interface Unexercised {

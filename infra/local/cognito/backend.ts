@@ -18,7 +18,7 @@ export interface User {
 
 /** The client of cognito-local. Calls must not overlap, because cognito-local loses concurrent writes. */
 export interface Backend {
-  /** Sends a call unchanged. Throws a AwsError with the error of cognito-local. */
+  /** Sends a call unchanged. Throws an AwsError with the error of cognito-local. */
   call(action: string, request: object): Promise<Readonly<Record<string, unknown>>>;
   /** @param name email address or subject */
   user(pool: UserPool, name: string): Promise<User | undefined>;

@@ -5,7 +5,7 @@ import type { Backend } from './backend.ts';
 import { invalidParameter, poolNotFound } from './errors.ts';
 import type { RefreshTokens } from './refresh-tokens.ts';
 
-/** Handles one action of Cognito's API. Throws a AwsError for an error response. */
+/** Handles one action of Cognito's API. Throws an AwsError for an error response. */
 export type Rule = (request: unknown) => Promise<object>;
 
 /** Dependencies of the rules. */

@@ -22,7 +22,7 @@ const CustomAuth = z.union([
 /** True for a call of a sign-in that the app's functions decide. It changes nothing at cognito-local. */
 export const isOfCustomAuth = (request: unknown): boolean => CustomAuth.safeParse(request).success;
 
-/** Creates the handler of all actions. It throws a AwsError for an error response, including an unknown action. */
+/** Creates the handler of all actions. It throws an AwsError for an error response, including an unknown action. */
 export const createRules = (context: RuleContext): ((action: string, request: unknown) => Promise<object>) => {
   const { ask, respond } = createChallenges(context);
   const customAuth = createCustomAuth(context);

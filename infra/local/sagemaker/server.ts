@@ -30,7 +30,7 @@ const MAX_REPLY_BYTES = 26_214_400;
 const MAX_ERROR_BYTES = 1_048_576;
 const PLAIN_TIMEOUT_MS = 60_000;
 
-// States change so often while nothing calls.
+// How often states change while there are no calls.
 const TICK_MS = 50;
 // Most runs have no endpoints beside those of the demo.
 const IDLE_TICK_MS = 1_000;

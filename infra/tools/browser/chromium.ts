@@ -44,7 +44,7 @@ const unpacked = (): string => {
   return folder;
 };
 
-// Pages here live for seconds, in which compiling their scripts a second time costs more than it wins.
+// Pages here are open for seconds, so that optimizing their scripts costs more time than it saves.
 const args = ['--js-flags=--no-opt --no-maglev'];
 
 const isPackaged = process.platform === 'linux' && process.arch === 'x64';

@@ -184,7 +184,7 @@ const HEAD = [
 const ALIGNMENTS: readonly Alignment[] = ['left', 'left', 'right', 'right', 'right', 'left', 'left'];
 
 /**
- * A table of the quotas on the way of a request: the requests a second at which each is met, the first one first.
+ * A table of the quotas that requests use: the requests a second at which each is reached, the first one first.
  * @param resources of the default settings
  */
 export const quotasTable = (resources: Pick<Resources, 'tracedThousandths'>): string => {

@@ -5,7 +5,7 @@ const ALLOWED = new Set([
   ...['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', 'Unlicense', 'CC0-1.0'],
   // Fonts, and the data of browsers that a compiler of tests reads.
   ...['OFL-1.1', 'CC-BY-4.0'],
-  // Of each file by itself, so only for changes to the checker of accessibility that tests run.
+  // It applies file by file, so only to changes of the accessibility checker that tests run.
   'MPL-2.0',
 ]);
 

@@ -64,7 +64,7 @@ const load = (state: AccountState, component: Component, copy: Copy): void => {
   }
 };
 
-// A loop of crashes ends, as time goes on.
+// The shortest time until a crash, so that a loop of crashes cannot run without a pause.
 const MIN_CRASH_MS = 100;
 
 const crash = (state: AccountState, component: Component, copy: Copy): void =>

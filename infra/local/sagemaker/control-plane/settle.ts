@@ -7,7 +7,7 @@ import { FAILURES } from './requests/errors.ts';
 import { keyOf } from './requests/names.ts';
 import { type AccountState, componentsOf, endpointOf, findEndpoint } from './state.ts';
 
-/** Brings everything to what follows from the state: called after each call and each event. */
+/** Makes all changes that follow from the state: called after each call and each event. */
 export const settle = (state: AccountState): void => {
   for (const component of state.components.values()) settleOrphan(state, component);
   for (const endpoint of state.endpoints.values()) settleEndpoint(state, endpoint);
