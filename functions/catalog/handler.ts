@@ -5,7 +5,7 @@ import { createDirectDatabases } from '../../shared/database/direct-database.ts'
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
 import { absentPaths, type OperationsOf, routesOfHost } from '../../shared/hosts/inference-routes.ts';
-import { leadBrowsers } from '../../shared/hosts/lead-browsers.ts';
+import { redirectBrowsers } from '../../shared/hosts/redirect-browsers.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { lazy } from '../../shared/http/lazy.ts';
@@ -75,7 +75,7 @@ export const handler = middy<ApiEvent, Reply>()
   .use(identified())
   .use(errorReplies())
   .handler(
-    leadBrowsers(
+    redirectBrowsers(
       route(
         {
           ...routes,

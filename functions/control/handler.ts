@@ -18,7 +18,7 @@ import { createRuleStore } from '../../shared/federation/rule-store.ts';
 import { createSignInEvents } from '../../shared/federation/sign-in-events.ts';
 import { createHoldStartCredit } from '../../shared/gpu-time/start-credit.ts';
 import { CONSOLE_PATHS } from '../../shared/hosts/console-paths.ts';
-import { leadBrowsers } from '../../shared/hosts/lead-browsers.ts';
+import { redirectBrowsers } from '../../shared/hosts/redirect-browsers.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
@@ -212,4 +212,4 @@ export const handler = middy<ApiEvent, Reply | MintKeyResult>()
   .use(mintKeyCalls(dependencies))
   .use(identified())
   .use(errorReplies())
-  .handler(leadBrowsers(route(routes)));
+  .handler(redirectBrowsers(route(routes)));

@@ -1,7 +1,7 @@
 import { closableAt, monthOf, nextMonth, startOfMonth } from '../../../shared/billing/month.ts';
 
 /** The number of closed months that are searched for skipped ones. */
-export const LOOKED_AT = 24;
+export const SEARCHED_MONTHS = 24;
 
 const previousMonth = (month: string): string => monthOf(startOfMonth(month) - 1);
 
@@ -24,12 +24,12 @@ export const dueMonth = (createdAtMs: number, lastClosed: string | null, lastClo
 /**
  * Months before the last closed one that are not closed, oldest first: their invoice is void, or an earlier release
  * closed a later month after a failure.
- * @param closed the last `LOOKED_AT` closed months, in any order
+ * @param closed the last `SEARCHED_MONTHS` closed months, in any order
  */
 export const skippedMonths = (createdAtMs: number, lastClosed: string, closed: readonly string[]): string[] => {
   const skipped: string[] = [];
   let month = previousMonth(lastClosed);
-  for (let i = 1; i < LOOKED_AT && month >= monthOf(createdAtMs); i++) {
+  for (let i = 1; i < SEARCHED_MONTHS && month >= monthOf(createdAtMs); i++) {
     if (!closed.includes(month)) skipped.unshift(month);
     month = previousMonth(month);
   }

@@ -10,7 +10,7 @@ import { HOUR_MS, MINUTE_MS } from '../../../shared/time/units.ts';
 import { dueExpiries } from '../credit-expiry/due-expiries.ts';
 import type { MeterStore } from '../meters/meter-store.ts';
 import { checkInvoiceList, type ListCheckDependencies } from './check-invoice-list.ts';
-import { dueMonth, LOOKED_AT, lastClosableMonth, skippedMonths } from './due-months.ts';
+import { dueMonth, lastClosableMonth, SEARCHED_MONTHS, skippedMonths } from './due-months.ts';
 import type { DueStore } from './due-store.ts';
 import { type ExpiringSecretDependencies, notifyExpiringSecrets } from './notify-expiring-secrets.ts';
 
@@ -53,7 +53,7 @@ const skippedMonth = async (
   { id, createdAtMs }: BilledOrganization,
   lastClosed: string,
 ): Promise<string | undefined> => {
-  const closed = (await billedMonths.last(id, LOOKED_AT)).map(({ month }) => month);
+  const closed = (await billedMonths.last(id, SEARCHED_MONTHS)).map(({ month }) => month);
   for (const month of skippedMonths(createdAtMs, lastClosed, closed)) if ((await invoices.ofMonth(id, month)).length === 0) return month;
   return undefined;
 };

@@ -20,7 +20,7 @@ const toReference = ({ requestId, requestContext: { path } }: ApiEvent): Reply =
  * Redirects a browser that opens the root of a host to the host's reference. All other requests are handled as they
  * were.
  */
-export const leadBrowsers =
+export const redirectBrowsers =
   (handle: Handle): Handle =>
   async (event) => {
     if (!isBrowserAtRoot(event)) return handle(event);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { leadBrowsers } from '../../../shared/hosts/lead-browsers.ts';
+import { redirectBrowsers } from '../../../shared/hosts/redirect-browsers.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { type Handle, route } from '../../../shared/http/router.ts';
 import { eventOf } from '../../support/emulators/api-event.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const page: Handle = async () => ({ statusCode: 200, headers: {}, body: 'page' });
-const serve = leadBrowsers(route({ '/docs': { GET: page } }));
+const serve = redirectBrowsers(route({ '/docs': { GET: page } }));
 
 const open = (url: string, path = '/', method = 'GET', accept = BROWSER) => {
   const { pathname } = new URL(url);
@@ -19,7 +19,7 @@ describe('the root of a host', () => {
     ['https://api.example.com/live/', 'https://api.example.com/live/docs'],
     ['https://api.example.com/live', 'https://api.example.com/live/docs'],
     ['https://example.com/a/b', 'https://example.com/a/b/docs'],
-  ])('leads a browser at %s to the reference', async (url, reference) => {
+  ])('redirects a browser at %s to the reference', async (url, reference) => {
     for (const method of ['GET', 'HEAD']) {
       const { statusCode, headers } = await open(url, '/', method);
       expect([statusCode, new URL(headers.location ?? '', url).href, headers.vary]).toEqual([302, reference, 'accept']);
