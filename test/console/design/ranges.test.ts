@@ -25,7 +25,7 @@ describe('rangeOf', () => {
     });
   });
 
-  test('leaves out what is no time', () => {
+  test('leaves out what is not a time', () => {
     expect(rangeOf('custom', { from: 'x', to: '' }, NOW_S)).toEqual({ startS: undefined, endS: undefined });
   });
 });

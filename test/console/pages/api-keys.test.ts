@@ -42,7 +42,7 @@ const key: ApiKey = {
 };
 
 describe('the form of an API key', () => {
-  test('sends nothing for a key that was only opened, whose seconds the time field can not show', () => {
+  test('sends nothing for a key that was only opened, although its time field shows no seconds', () => {
     expect(changesOfKey(draftOfKey(key), key)).toEqual({});
   });
 
@@ -97,7 +97,7 @@ describe('the form of an API key', () => {
     expect(expires_at).toBe(1_800_000_000);
   });
 
-  test('says which fields can not be sent', () => {
+  test('says which fields cannot be sent', () => {
     expect(faultsOf({ ...EMPTY_DRAFT, concurrency: '1.5', month: '1,000', day: '12.50' })).toEqual({
       concurrency: 'Enter a whole number.',
       month: 'Enter dollars, such as 12.50.',
@@ -180,7 +180,7 @@ describe('what limits in the form of an API key would do', () => {
     });
   });
 
-  test('says what a limit below that would do', () => {
+  test('says what a limit below the current use would do', () => {
     expect(effects({ requestsPerMinute: '9', concurrency: '2', day: '0.3', total: '8.500000001' })).toMatchObject({
       requestsPerMinute: '10 in the last minute. At this rate, some requests will be rejected.',
       concurrency: '3 in progress now. They continue, and new requests are rejected until some have finished.',

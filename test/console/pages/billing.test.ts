@@ -119,7 +119,7 @@ describe('usage records', () => {
     });
   });
 
-  test('wait for both days', () => {
+  test('are not read until both days are chosen', () => {
     expect(recordTimes('custom', { from: '2026-10-01', to: '' }, 0)).toBeUndefined();
   });
 });
@@ -142,7 +142,7 @@ describe('untilMade', () => {
     expect(waits).toHaveLength(7);
   });
 
-  test('does not repeat another failure', async () => {
+  test('does not ask again after any other failure', async () => {
     const failure = new ApiFailure({ status: 404, code: 'not_found', message: 'There is no such file.' });
     await expect(
       untilMade(

@@ -20,7 +20,7 @@ describe('the measures of a comparison', () => {
     expect(comparedMeasures(report({}))).toEqual([]);
   });
 
-  test('have those that count any answers, with their number', () => {
+  test('are those that count at least one answer, with the number of answers', () => {
     const measures = comparedMeasures(
       report({
         compared: 3,

@@ -133,13 +133,13 @@ describe('a new deployment', () => {
     expect(folderIn("Invalid value for 'runtime'.")).toBeUndefined();
   });
 
-  test('reads variables line by line, and writes them so again', () => {
+  test('reads and writes variables line by line', () => {
     const variables = { SM_VLLM_DTYPE: 'half', SM_VLLM_MAX_NUM_SEQS: '8' };
     expect(variablesIn(` ${linesOf(variables)}\n\n`)).toEqual(variables);
     expect(variablesIn('=half')).toBeUndefined();
   });
 
-  test('offers the newest runtime, and any time to sleep after that it has', () => {
+  test('offers the newest runtime, and also an idle time that only this deployment has', () => {
     expect(newestOf(['vllm-0.9.0', 'vllm-0.30.0', 'vllm-0.27.1'])).toBe('vllm-0.30.0');
     expect(nameFor('Qwen/Qwen3-8B')).toBe('qwen3-8b');
     expect(idleChoices('90').at(-1)?.[0]).toBe('90');
@@ -287,7 +287,7 @@ describe('a deployment', () => {
 describe('a benchmark', () => {
   const typed = { ...FIRST_BENCHMARK, budget: ' 2.50 ' };
 
-  test('is sent with the lengths of the own requests if none were typed', () => {
+  test('is sent without lengths if none were typed, so that those of the deployment’s requests are used', () => {
     expect(canStart(FIRST_BENCHMARK)).toBe(false);
     expect(canStart(typed)).toBe(true);
     expect(benchmarkOf(typed)).toEqual({ budget: '2.50', goals: { ttft_p95_ms: 2_000, inter_token_p95_ms: 100 }, apply: true });
@@ -312,7 +312,7 @@ describe('a benchmark', () => {
     expect([driftText(-22), driftText(30), driftText(0)]).toEqual(['22% slower', '30% faster', 'same speed']);
   });
 
-  test('is not sent with a fault, which its field shows', () => {
+  test('is not sent if a field has a fault, which the field shows', () => {
     expect(benchmarkFaults({ ...typed, budget: 'a lot' })).toEqual({ budget: 'Enter dollars, such as 2.50.' });
     expect(benchmarkFaults({ ...typed, firstTokenMs: '0', betweenTokensMs: '1.5' })).toEqual({
       firstTokenMs: 'Enter a whole number of at least 1.',

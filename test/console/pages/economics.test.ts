@@ -78,6 +78,6 @@ describe('the sums of economics', () => {
   });
 });
 
-test('the days of a row end with its last one', () => {
+test('a row shows its last day, not the day after it', () => {
   expect(daysOf({ from: '2026-10-01', to: '2026-11-01' })).toBe('2026-10-01 – 2026-10-31');
 });

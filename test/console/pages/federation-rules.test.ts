@@ -64,7 +64,7 @@ describe('the form of a federation rule', () => {
     expect(changesOfRule({ ...draftOfRule(withKeys), givesKeys: false }, withKeys)).toEqual({ api_key: null });
   });
 
-  test('judges the settings of keys only if there are keys', () => {
+  test('checks the settings of keys only if the rule gives keys', () => {
     const draft = { ...emptyRule(AUDIENCE), keyConcurrency: 'x', keySeconds: '59', keyBudget: '-1' };
     expect(faultsOfRule(draft)).toEqual({});
     expect(Object.keys(faultsOfRule({ ...draft, givesKeys: true })).sort()).toEqual(['keyBudget', 'keyConcurrency', 'keySeconds']);

@@ -50,7 +50,7 @@ describe('what needs attention', () => {
     ]);
   });
 
-  test('leads support to the ticket whose promise ends first, loud if it is broken', () => {
+  test('leads support to the ticket that is due first, as an error if it is overdue', () => {
     const tickets = { waiting_on_me: 1, unassigned: 2, is_partial: false } as const;
     const due = (due_at: number) => ({ ...tickets, breaching_next: { id: 'tkt_1', clock: 'first_response', due_at } as const });
     const [overdue, ...others] = attentionOf({ ...empty, created_at: 7_200, tickets: due(0) });

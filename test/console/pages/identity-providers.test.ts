@@ -92,7 +92,7 @@ describe('the form of an identity provider', () => {
 });
 
 describe('refusing passwords', () => {
-  test('locks out whose domain no active provider has verified, but not the break-glass owner', () => {
+  test('locks out users whose domain no active provider has verified, except the break-glass owner', () => {
     const users = [
       userOf('ada@acme.example'),
       userOf('grace@new.example'),

@@ -99,7 +99,7 @@ describe('onboarding an organization', () => {
     expect(sent).toEqual([LIST, CREATE, LIMITS, CREDIT, OWNER, OWNER, KEY]);
   });
 
-  test.each([0, 503])('takes over the organization that a request without a certain end (status %i) has made', async (status) => {
+  test.each([0, 503])('takes over the organization that a request with an unknown outcome (status %i) has made', async (status) => {
     const { sent, call } = fakeCall({
       ...workingAnswers(),
       [LIST]: [{ data: [{ ...ORGANIZATION, id: 'org_namesake0' }] }, { data: [ORGANIZATION, { ...ORGANIZATION, id: 'org_namesake0' }] }],
@@ -156,7 +156,7 @@ describe('the message to a new owner', () => {
 });
 
 describe('the forms of an organization', () => {
-  test('leave the concurrency out that is the default, and send no limit as null', () => {
+  test('leave out the default concurrency, and send null for a limit that is not set', () => {
     const draft = draftOfLimits(ORGANIZATION);
     expect(draft).toEqual({ ...NO_LIMITS, tokensPerMinute: '1000', monthBudget: '12.5' });
     expect(limitsOf(draft)).toEqual({ requests_per_minute: null, tokens_per_minute: 1_000, month_budget: '12.5', prepaid: false });

@@ -167,7 +167,7 @@ describe('wakeOf', () => {
     expect(wakeOf(waking(undefined), 100, 100)?.sentAgainAt).toBe(115);
   });
 
-  test('ends after a bound, and sends nothing else again', () => {
+  test('stops after a time limit, and sends nothing again after other failures', () => {
     expect(wakeOf(waking(20), 100, 100 + MAX_WAKE_SECONDS)).toBeUndefined();
     expect(wakeOf(new ApiFailure({ status: 503, code: 'no_capacity', message: 'Busy.' }), 100, 100)).toBeUndefined();
     expect(wakeOf(new TypeError('x'), 100, 100)).toBeUndefined();

@@ -51,7 +51,7 @@ describe('the clock of a ticket', () => {
 describe('the filters of tickets', () => {
   const none = { state: '', severity: '', category: '', assignee: '', organization: '' };
 
-  test('begin with the own turn of support, and with everything open of customers', () => {
+  test('show tickets that wait for support to support, and all unresolved ones to customers, by default', () => {
     expect(ticketsQueryOf(none, true, 'user_1')).toEqual({ status: ['open', 'waiting_on_support'] });
     expect(ticketsQueryOf(none, false, 'user_1')).toEqual({ status: ['open', 'waiting_on_support', 'waiting_on_customer'] });
     expect(ticketsQueryOf({ ...none, state: 'all' }, false, 'user_1')).toEqual({});
@@ -71,7 +71,7 @@ describe('the filters of tickets', () => {
 });
 
 describe('a status', () => {
-  test('is loud for the side whose turn it is', () => {
+  test('stands out for the side whose turn it is', () => {
     expect(statusFor('waiting_on_customer', false)).toEqual({ words: 'waiting for you', tone: 'warn' });
     expect(statusFor('waiting_on_customer', true)).toEqual({ words: 'waiting for the customer', tone: 'accent' });
     expect(statusFor('open', true).tone).toBe('warn');

@@ -77,7 +77,7 @@ describe('models in the console', () => {
 });
 
 describe('service levels in the console', () => {
-  test('let an admin promise them over the promise of somebody else, and end them', async () => {
+  test('let an admin promise them although somebody else has just promised others, and end them', async () => {
     const admin = await ui.control.asAdmin();
     const promised = () => ui.control.done('GET', `/v1/service-promises?model=${ui.run.model}`, { token: admin.token });
     const { page, faults, close } = await ui.open(admin, `/models/${ui.run.model}`);

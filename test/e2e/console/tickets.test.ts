@@ -145,7 +145,7 @@ describe('tickets in the console', () => {
     await close();
   });
 
-  test('hides tickets of others, and offers those who only look nothing to write with', async () => {
+  test('hides tickets of others, and offers viewers no button that changes a ticket', async () => {
     const id = await openTicket({ subject: 'Of the owner' }, owner);
     const viewer = await ui.control.createUser({ role: 'viewer', organization });
     const asViewer = await ui.open(viewer, `/tickets/${id}`);

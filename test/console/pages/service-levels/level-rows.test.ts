@@ -137,7 +137,7 @@ describe('the rows of service levels', () => {
     expect(rows(level)[0]?.[2]).toBe(state);
   });
 
-  test('say how a month stands that has not ended, without rounding a share up to its threshold', () => {
+  test('show an unfinished month so far, without rounding a share up to its threshold', () => {
     const unknown = { first_tokens: null, first_token_p95_ms: null, waits: null, charges: null, misses: [] };
     const soFar = (level: object) => rows({ ...unknown, ...level }, false).map(([measured, , state]) => [measured, state]);
     expect(soFar({})).toEqual([
