@@ -68,7 +68,7 @@ test('records each event once if the replies to its writes are lost, with the pe
   expect(JSON.stringify(write.mock.calls)).not.toContain('benchmark_event_not_written');
 });
 
-test('writes the result to the deployment if that is wanted, in the audit log too', async () => {
+test('writes the result to the deployment on request, and records it in the audit log', async () => {
   const world = await createWorld(db, { benchmark: { apply: true } });
   await world.run(await db.as('benchmark'));
   expect(await world.row()).toMatchObject({ result: 10, applied: 'applied' });
@@ -149,7 +149,7 @@ test('never spends more than its budget, nor begins a level that could', async (
   await fc.assert(fc.asyncProperty(arbitrary, check), { numRuns: sized(6, 60) });
 });
 
-test('stops when its instances become dearer than the budget allows', async () => {
+test('stops when its instances become more expensive than the budget allows', async () => {
   const world = await createWorld(db, { benchmark: { budget_nanos: 200_000_000n } });
   const ml = (instances: number) => ({
     until: 0,

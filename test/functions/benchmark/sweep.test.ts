@@ -45,7 +45,7 @@ test('finds every knee to 5 % or one request, from below, and measures no level 
   );
 });
 
-test('goes by the lowest level that missed a goal if a higher one happened to meet it', () => {
+test('uses the lowest level that missed a goal, even if a higher one happened to meet it', () => {
   const level = (concurrency_per_copy: number, meets_goals: boolean) => ({ concurrency_per_copy, meets_goals });
   const measured = [level(1, true), level(2, true), level(4, false), level(3, true), level(8, true)];
   expect(nextStep(measured, 16)).toEqual({ kind: 'end', because: 'goal_missed', concurrencyPerCopy: 3 });

@@ -308,7 +308,7 @@ test('blames the image for a failure of ECR, and not for a word with its letters
   expect(reasonOfFailure('Unable to decrease the number of instances.', false).code).toBe('failed_on_aws');
 });
 
-test('reaches every reason by a test, and has an entry for it in docs/reasons.md', () => {
+test('every reason is reached by a test, and has an entry in docs/reasons.md', () => {
   // Those of adapters are in adapters/.
   const ofDeployments = reasonCodes.filter((code) => !code.startsWith('adapter_'));
   expect([...seen].sort()).toEqual(ofDeployments.sort());

@@ -88,7 +88,7 @@ describe('the grant client_credentials', () => {
     expect(await world.entries('org_guessed')).toHaveLength(2);
   });
 
-  test('returns 503 while the identity provider is away, and works after that', async () => {
+  test('returns 503 while the identity provider is unavailable, and works after that', async () => {
     const { account, secret } = await withSecret('away');
     world.answers.set('away', () => Promise.reject(new IdentityUnavailable(new Error('away'))));
     expect(await refusalOf(world.send(credentials(account.id, secret)))).toMatchObject({ status: 503 });

@@ -135,7 +135,7 @@ describe('a batch of log lines', () => {
     expect(() => readLogBatch(of(`"${'x'.repeat(65 * 1024 * 1024)}"`))).toThrow('larger than');
   });
 
-  test('fails when the database is away, so that it is delivered again', async () => {
+  test('fails when the database is unavailable, so that it is delivered again', async () => {
     const away = { count: () => Promise.reject(new Error('away')) };
     await expect(countRefusals(away, readLogBatch(dataOf([lineOf({ code: 'model_not_found' })])))).rejects.toThrow('away');
   });

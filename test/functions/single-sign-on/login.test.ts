@@ -68,7 +68,7 @@ describe('single sign-on', () => {
     expect(sso.entries).toEqual(['user.provisioned']);
   });
 
-  test('knows the same identity again, whatever its address is now', async () => {
+  test('recognizes the same identity, whatever its address is now', async () => {
     const { domain } = await sso.addConnection(mock.issuer);
     const email = newPerson(domain);
     await sso.browser().login(email);
@@ -242,7 +242,7 @@ describe('a code', () => {
     sso.clock.now = Date.now;
   });
 
-  test('is worth nothing once the user or the connection is disabled', async () => {
+  test('is refused once the user or the connection is disabled', async () => {
     const { domain, provider } = await sso.addConnection(mock.issuer);
     const email = newPerson(domain);
     const browser = sso.browser();
@@ -261,7 +261,7 @@ describe('a code', () => {
     expect((await browser.load(await browser.begin(email))).body).toContain('switched off');
   });
 
-  test('is sent only to the own machine', async () => {
+  test('is sent only to the user’s own machine', async () => {
     const browser = sso.browser();
     const begin = async (redirect_uri: string) =>
       (await browser.post('/v1/auth/sso', { email: 'ada@example.com', code_challenge: 'a'.repeat(43), redirect_uri })).status;

@@ -68,7 +68,7 @@ test('caches files once that a shared model has, too, among those of shared mode
   expect(await missing(['a'])).toEqual([]);
 });
 
-test('does not repeat a load that failed for five seconds', async () => {
+test('repeats a load that failed only after five seconds', async () => {
   broken.add('a.jinja');
   const expectFailure = () => expect(tokenizers(filesOf('a'))).rejects.toThrow('cannot read a.jinja');
   await expectFailure();

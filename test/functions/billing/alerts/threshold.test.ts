@@ -26,7 +26,7 @@ test('compares amounts exactly, whatever their size', () => {
 
 test.each([0n, -5n])('reaches nothing of %s', (whole) => expect(thresholdReached(1n, whole, DEFAULT)).toBeUndefined());
 
-test('takes thresholds in any order, and none', () => {
+test('takes thresholds in any order, or none', () => {
   expect(thresholdReached(60n, 100n, [90, 10, 55])).toBe(55);
   expect(thresholdReached(100n, 100n, [])).toBeUndefined();
 });

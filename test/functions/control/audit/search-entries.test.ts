@@ -57,7 +57,7 @@ const exported = (actor: Actor, query: Record<string, string> = {}) =>
   exportEntries(accountStores(database), actor, AuditQuery.parse({ ...query, format: 'csv' }), eventOf(query));
 
 describe('searchEntries', () => {
-  test('finds the entries of a time, whose end is exclusive', async () => {
+  test('finds the entries of a range of time, whose end is exclusive', async () => {
     const [first, second, third] = [await append(NOW), await append(NOW + 1), await append(NOW + 2)];
     expect(await idsOf(owner)).toEqual([third, second, first]);
     expect(await idsOf(owner, { start_time: String(NOW + 1) })).toEqual([third, second]);

@@ -104,7 +104,7 @@ describe('an alias', () => {
     await expect(set(admin, hidden, shared)).rejects.toMatchObject({ status: 409, code: 'model_exists' });
   });
 
-  test('is a 404 if its model is none, another alias, or hidden from the actor', async () => {
+  test('is a 404 if its model does not exist, is another alias, or is hidden from the actor', async () => {
     await set(owner, 'gpt', shared);
     for (const model of ['nothing', 'gpt', hidden])
       await expect(set(owner, 'other', model)).rejects.toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
@@ -217,7 +217,7 @@ describe('the fallbacks of an alias', () => {
     ]);
   });
 
-  test('are a 404 that names the one that is none, or hidden from the actor', async () => {
+  test('are a 404 that names the one that does not exist or is hidden from the actor', async () => {
     for (const name of ['nothing', hidden])
       await expect(set(owner, 'gpt', own, { fallbacks: [shared, name] })).rejects.toMatchObject({ status: 404, param: 'fallbacks.1' });
   });
@@ -284,7 +284,7 @@ describe('the split of an alias', () => {
     expect(await set(owner, 'gpt', own, { split: { ...split, percent: 6 } })).toMatchObject({ split: { stopped_at: null } });
   });
 
-  test('is a 400 with the model of the alias, and a 404 with one that is none', async () => {
+  test('is a 400 with the model of the alias, and a 404 with one that is hidden', async () => {
     const splitTo = (model: string) => set(owner, 'gpt', own, { split: { model, percent: 5 } });
     await expect(splitTo(own)).rejects.toMatchObject({ status: 400, param: 'split.model' });
     await expect(splitTo(hidden)).rejects.toMatchObject({ status: 404, param: 'split.model' });

@@ -300,7 +300,7 @@ describe('a deleted user', () => {
   });
 });
 
-test('lists users in pages of at most 100', async () => {
+test('lists users in pages, by startIndex and count', async () => {
   const ids = [await tenant.createUser(address()), await tenant.createUser(address()), await tenant.createUser(address())].toSorted();
   const page = async (query: string) => {
     const { body } = await tenant.send('GET', `/Users?${query}`);

@@ -64,7 +64,7 @@ describe('a promise', () => {
     await expect(listPromises(managed.deps, { model: 'missing' })).rejects.toMatchObject({ status: 404 });
   });
 
-  test('is not stated over one that came between its read and its write', async () => {
+  test('is refused if another one was stated between its read and its write', async () => {
     const { name } = await managed.register();
     const { servicePromises } = managed.deps;
     const overtaken = {
@@ -83,7 +83,7 @@ describe('a promise', () => {
     expect((await listPromises(managed.deps, { model: name })).data).toMatchObject([{ max_credit_percent: 20 }]);
   });
 
-  test('is not stated over a list that its caller has not seen', async () => {
+  test('is refused if the list has changed since its caller read it', async () => {
     const { name } = await managed.register();
     const stateSeen = (seen: number, max_credit_percent: number) =>
       statePromise(managed.deps, at(NOVEMBER), NewServicePromise.parse({ model: name, availability, max_credit_percent }), [seen]);

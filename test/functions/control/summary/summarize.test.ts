@@ -76,7 +76,7 @@ describe('a summary', () => {
     expect(Object.keys(summary).sort()).toEqual(['budget', 'costs', 'created_at', 'object', 'organization', 'unavailable']);
   });
 
-  test('has the sections that can be read if a table is away, and names the others', async () => {
+  test('has the sections that can be read if a table is unavailable, and names the others', async () => {
     const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     const owner = await world.newUser('owner', await world.newOrganization());
     const { summary } = await world.without('Usage', () => world.summaryFor(owner));

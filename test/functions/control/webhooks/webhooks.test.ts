@@ -366,7 +366,7 @@ describe('deliveries', () => {
     expect(await given()).toBe(0);
   });
 
-  test('can be replayed once at a time: not until the attempt is over, unless it was lost', async () => {
+  test('can be replayed once at a time: only after an attempt has ended or was lost', async () => {
     const { id } = await create();
     const underWay = { status: 409, code: 'attempt_under_way' };
     const { id: delivery } = await deliver(id, { state: 'dead', begun: 9, delivered_at: null });

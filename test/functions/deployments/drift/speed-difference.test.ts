@@ -108,7 +108,7 @@ describe('the difference of live requests from a curve', () => {
     expect(known).toBeGreaterThan(numRuns / 3);
   });
 
-  test('is none for bursts, whose mean says nothing of the number at the same time', () => {
+  test('is near 0 for bursts too, although their mean says nothing about the number in flight', () => {
     const found = speedDifference(live(CONTAINER, bursts), curveOf(CONTAINER), SPAN);
     expect(Math.abs(found ?? 100)).toBeLessThanOrEqual(2);
   });

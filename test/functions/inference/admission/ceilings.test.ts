@@ -139,7 +139,7 @@ describe('an organization or a key whose requests come faster than its limits al
 });
 
 describe('the simulation', () => {
-  test('names the wall of a limiter in one item, which is written twice for each request', async () => {
+  test('names the first limit of a limiter in one item: two writes of that item for each request', async () => {
     const key = { ...WIDE, tokens_per_minute: 100_000, concurrency: 4_000 };
     const request = { ...SHORT_ANSWERS.request, tokens: 0, usedTokens: 0 };
     const sent = load({ keys: 1, key, request, requestsPerSecond: 1_000, seconds: sized(0.5, 1.5) });

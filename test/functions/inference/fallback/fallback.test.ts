@@ -98,7 +98,7 @@ describe.each([false, true])('a request with fallbacks, streamed: %s', (stream) 
     expect(invoked).toEqual(['first', 'third']);
   });
 
-  test('skips a model whose window is too small, and then fails as the one before', async () => {
+  test('skips a model whose window is too small, and then fails as the model before it did', async () => {
     const tokenizer = { fit: async () => ({ prompt_tokens: 80, kept: null }) };
     const { call, invoked } = await pipeline.setUp({ first: noCapacity }, { tokenizer: tokenizer as never });
     const reply = await call({ model: 'first', models: ['small'], stream }).catch((error: unknown) => error);
@@ -114,7 +114,7 @@ describe.each([false, true])('a request with fallbacks, streamed: %s', (stream) 
     expect((await events())[0]).toMatchObject({ attempts: [{ model: 'first', code: 'upstream_timeout' }], outcome: 'completed' });
   });
 
-  test('reserves what its dearest model can cost', async () => {
+  test('reserves what its most expensive model can cost', async () => {
     const { call, invoked } = await pipeline.setUp({}, {}, { day_budget_nanos: 2_000n });
     const ofOne = await call({ model: 'first', stream });
     await bodyOf(ofOne);

@@ -266,7 +266,7 @@ describe('the payload log', () => {
       expect(await logged()).toHaveLength(2);
     });
 
-    test('takes no place for good if it cannot be sent, and the failure is logged', async () => {
+    test('keeps no place if it cannot be sent, and the failure is logged', async () => {
       const { call } = await setUp();
       const { database, tables } = pipeline.database;
       const waiting = createPayloadPlaces(database, tables.Observability as string);

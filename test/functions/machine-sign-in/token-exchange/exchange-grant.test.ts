@@ -128,7 +128,7 @@ describe('the grant token-exchange', () => {
     expect(world.signedIn).toHaveLength(before);
   });
 
-  test('accepts the token again after the identity provider was away', async () => {
+  test('accepts the token again after the identity provider was unavailable', async () => {
     const { account, rule } = await withRule('away');
     const token = await jobToken();
     world.answers.set('away', () => Promise.reject(new IdentityUnavailable(new Error('away'))));

@@ -91,7 +91,7 @@ test('takes tokenizer_config.json’s template without a file: of several, the d
   expect(several.render({ ...prompt, tools: '[]' })).toBe('with tools');
 });
 
-test('reports the own reason of a template that rejects the messages', () => {
+test('reports the reason that a template gives for rejecting the messages', () => {
   const refuse = (): string => render("{{ raise_exception('Roles must alternate.') }}");
   expect(refuse).toThrow(TemplateRefused);
   expect(refuse).not.toThrow(TemplateFailed);

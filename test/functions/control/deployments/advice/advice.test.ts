@@ -44,7 +44,7 @@ const live = async (idleMinutes: number) => {
 
 const secondsOf = (events: readonly { seconds: number }[]): number => events.reduce((sum, { seconds }) => sum + seconds, 0);
 
-test('the replay of the present settings is what was metered, and the suggestion brings what it says', async () => {
+test('a replay of the present settings equals what was metered, and the suggestion saves what it says', async () => {
   const { id, life } = await live(40);
   const advice = await adviceOf(later, id);
   expect(advice).toMatchObject({ from: RANGE.fromMs / SECOND_MS, to: RANGE.toMs / SECOND_MS, requests: requests.length });

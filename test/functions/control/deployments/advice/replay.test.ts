@@ -36,7 +36,7 @@ describe('the cycles of a deployment', () => {
     expect(cyclesOf(events)).toEqual([cycle(8, 8, 30, 35), cycle(35, 40, undefined, 50)]);
   });
 
-  test('are as far as the furthest of their generations', () => {
+  test('have reached the phase of the generation that is furthest', () => {
     const events = [eventOf(0, 30, 'serving'), eventOf(10, 20, 'starting', 2), eventOf(20, 60, 'serving', 2), eventOf(30, 35, 'draining')];
     expect(cyclesOf(events)).toEqual([cycle(0, 0, undefined, 60)]);
   });

@@ -54,7 +54,7 @@ describe('a suggestion', () => {
   const present = optionOf(40, { costNanos: 900n * DOLLAR, coldStarts: 30, waitP95Ms: 0, waitingRequests: 30, waitedMs: 30 * 480_000 });
   const of = { requests: 100_000, range: FIFTEEN_DAYS };
 
-  test('saves the most while hardly more requests wait, and says what it brings in a month', () => {
+  test('saves the most while hardly more requests wait, and says what it saves in a month', () => {
     const options = [
       present,
       optionOf(1, { costNanos: 100n * DOLLAR, coldStarts: 2_000, waitingRequests: 2_000, waitP95Ms: 0 }),
@@ -95,7 +95,7 @@ describe('a suggestion', () => {
     );
   });
 
-  test('is to stay awake in windows, also with another idle time, or to do without', () => {
+  test('is to stay awake in windows, also with another idle time, or to drop the windows', () => {
     const windows = (...days: ('mon' | 'tue' | 'wed' | 'fri')[]) => [{ days, from: '08:00', to: '18:00', time_zone: 'UTC', min_copies: 1 }];
     const awake = optionOf(1, { costNanos: 900n * DOLLAR, schedule: windows('mon', 'tue', 'wed') });
     expect(suggest(present, [present, awake], of)?.sentence).toBe(

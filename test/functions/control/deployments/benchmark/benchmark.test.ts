@@ -187,7 +187,7 @@ test('another organization’s deployment is a 404, and so is a cancellation bef
   expect(await retrieveBenchmark(managed.deps, owner, deployment.id)).toMatchObject({ benchmark: null, curves: [] });
 });
 
-test('the lengths of the own requests of the last 7 days are taken if none are given', async () => {
+test('the lengths of the deployment’s requests in the last 7 days are used if none are given', async () => {
   await expect(start(deployment.id, { mix: undefined })).rejects.toMatchObject({ status: 409, code: 'no_mix' });
   const store = createRequestRowStore(emulator.database, emulator.tables.Observability as string);
   const put = (atMs: number, prompt_tokens: number, completion_tokens: number, facts: object = {}) =>

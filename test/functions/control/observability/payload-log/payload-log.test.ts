@@ -105,7 +105,7 @@ test('the payload log is off until an owner switches it on', async () => {
   expect(await loggedBy(id)).toEqual([false]);
 });
 
-test('reaches every key with the reply, and keys that are created later', async () => {
+test('applies to every key once the reply is sent, and to keys that are created later', async () => {
   const sharded = { limits: { requests_per_minute: 60_000, concurrency: 500 } };
   const { id } = await createKey(sharded);
   const { status, body, etag } = await send('setPayloadLog', { body: { enabled: true, retention_days: 7 } });

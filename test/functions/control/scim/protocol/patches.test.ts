@@ -185,7 +185,7 @@ describe('a PATCH of a group', () => {
 });
 
 describe('the body of a group', () => {
-  test('has members, which are those of Okta, or none, as Entra sends it', () => {
+  test('has members if Okta sends them, and none from Entra, which adds them later', () => {
     expect(readGroup(bodyOf('okta', 'createGroup'))).toEqual({ displayName: 'Sluice owners', ...members({ members: ['user_1'] }) });
     expect(readGroup(bodyOf('entra', 'createGroup'))).toEqual({ displayName: 'Sluice owners', externalId: 'ext-1', ...members({}) });
   });
