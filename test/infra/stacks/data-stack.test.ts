@@ -92,7 +92,7 @@ describe('the data stack', () => {
     expect(rules).toEqual([['TicketFiles', [{ AllowedMethods: ['POST'], AllowedOrigins: ['*'] }]]]);
   });
 
-  test('deletes files of tickets that no message names for good after a day, and no others', () => {
+  test('deletes files of tickets that no message names permanently after a day, and no others', () => {
     const rules = data.findResources('AWS::S3::Bucket').TicketFiles?.Properties.LifecycleConfiguration.Rules;
     const expiring = rules.filter((rule: object) => Object.keys(rule).some((name) => name.includes('Expiration')));
     expect(expiring).toEqual([{ ExpirationInDays: 1, Prefix: PENDING_FILES, Status: 'Enabled' }]);

@@ -117,7 +117,7 @@ describe('a reply', () => {
     },
   );
 
-  test('does not name what it lacks', () => {
+  test('returns undefined for a header that it does not have', () => {
     let head: ReplyHead | undefined;
     createReplyReader().push(bytesOf('200 OK\r\nx-a: 1\r\nX-A: 2\r\ncontent-length: 0\r\n\r\n'), {
       onHead: (next) => {

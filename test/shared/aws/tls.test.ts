@@ -26,7 +26,7 @@ afterAll(() => {
 });
 
 describe('a call over TLS', () => {
-  test('fails if nobody vouches for the certificate', async () => {
+  test('fails if no trusted authority has signed the certificate', async () => {
     const failed = callerOf(urlOf(server)).call(aCall, 1, textOf);
     await expect(failed).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     expect(seen).toHaveLength(0);

@@ -149,7 +149,7 @@ describe('the sessions of a user', () => {
     expect(await floorOf('user_d')).toBeUndefined();
   });
 
-  test('accept nothing older without a row once an ended one had to go', async () => {
+  test('are not adopted without a row if they are older than an ended one whose row had to go', async () => {
     const fill = Array.from({ length: MAX_SESSIONS }, (_, number) => ({ ...login(number, NOON + number), ended_at: NOON + 5_000 }));
     await Promise.all(fill.map((session) => table.put({ account: 'user_e', record: `session#${session.id}` }, session)));
     await sessions.begin('user_e', login(MAX_SESSIONS, NOON + 6_000));

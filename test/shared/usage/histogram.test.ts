@@ -74,7 +74,7 @@ describe('a histogram', () => {
     );
   });
 
-  test('has each four of today’s buckets together in an earlier version', () => {
+  test('reads an earlier version, of which each bucket covers four of today’s', () => {
     const latencies = Array.from({ length: 20_000 }, (_, i) => i * 31);
     expect(StoredHistogram.parse(earlierRow(latencies))).toEqual(coarsened(histogramOf(latencies), EARLIER_SCALE));
   });

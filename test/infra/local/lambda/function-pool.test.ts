@@ -172,7 +172,7 @@ describe('a process', () => {
     expect(await result({ action: 'state' })).toMatchObject({ invocations: 1 });
   });
 
-  test('has a log only, if it starts late, until its first invocation, which waits for it', async () => {
+  test('starts with its first invocation if it starts late, and has only a log until then', async () => {
     start(fixtureFunction('buffered'), { startsLate: true });
     await pool.ready;
     expect(pool.pids()).toEqual([]);
@@ -253,7 +253,7 @@ describe('with environments', () => {
   });
 });
 
-test('a function whose program is away, as while npm ci runs, says so and is served again afterwards', async () => {
+test('a function whose program is missing, as while npm ci runs, says so and is served again afterwards', async () => {
   const lines: string[] = [];
   const { execPath } = process;
   process.execPath = path.join(folder.path, 'missing');

@@ -50,7 +50,7 @@ test('reads several requests of one connection, also if they arrive together', (
   expect(read(all, [WITH_LENGTH.length - 2, WITH_LENGTH.length + 5]).map(({ target }) => target)).toEqual(targets);
 });
 
-test('tells when a client waits before it sends its body, and leaves out that it does', () => {
+test('reports that a client waits to send its body, and removes the header that says so', () => {
   const onExpect = jest.fn();
   const text = WITH_LENGTH.replace('Host: h', 'Host: h\r\nExpect: 100-continue');
   const headLength = text.indexOf('\r\n\r\n') + 4;

@@ -52,7 +52,7 @@ describe('a call', () => {
     expect(isAllowed([deny, statement()])).toBe(true);
   });
 
-  test('is decided again in the same way, and other calls in theirs, however many there are', () => {
+  test('gets the same decision again, and so does each other call, however many there are', () => {
     const statements = [
       statement({ Resource: ['arn:aws:s3:::a/*5'], Action: ['s3:GetObject'] }),
       statement({ Action: ['s3:PutObject'], Resource: ['*'], Condition: { StringEquals: { 'aws:ResourceTag/a': ['b'] } } }),
@@ -70,7 +70,7 @@ describe('a call', () => {
     expect(expected.filter(Boolean)).toHaveLength(440);
   });
 
-  test('matches actions in any case, and resources in theirs only', () => {
+  test('matches actions in upper and lower case, but resources only as they are written', () => {
     expect(isAllowed([statement({ Action: ['dynamodb:getitem'] })])).toBe(true);
     expect(isAllowed([statement({ Resource: [KEYS.toUpperCase()] })])).toBe(false);
   });

@@ -7,7 +7,7 @@ describe('the command line of npm run cost', () => {
     expect(readOptions([])).toMatchObject({ usages: SCENARIOS, settings: undefined, assembly: undefined, isJson: false });
   });
 
-  test('shows a usage beside an idle month, with what is not set as for short chats', () => {
+  test('shows a usage beside an idle month, and takes what is not set from short chats', () => {
     const { usages } = readOptions([
       '--requests',
       '5000000',

@@ -112,7 +112,7 @@ describe('the endpoints of an account', () => {
     expect(deleting.at(-1)).toBe('  aws sagemaker delete-endpoint --region us-east-1 --endpoint-name sluice-a-g1');
   });
 
-  test('without an accelerator, are listed but no GPU', async () => {
+  test('without an accelerator are listed, but not as billed accelerators', async () => {
     const { list } = await accountWith({ cpu: { type: 'ml.m5.large', tags: { sluice: 'true' } } });
     expect(await list()).toMatchObject([{ name: 'cpu', isOwn: true, instances: [{ count: 1 }] }]);
     expect(billedAccelerators(await list())).toEqual([]);

@@ -20,13 +20,13 @@ test('allows a hundred reads at once, then ten per second, and a hundred again a
   expect(readsOf('key_1', START + 60_000)).toBe(100);
 });
 
-test('tells a rejected read when there is one, and does not make the wait longer', () => {
+test('tells a rejected read when the next one is allowed, and does not make the wait longer', () => {
   readsOf('key_1', START);
   for (let i = 0; i < 5; i++) expect(limit.take('key_1', START + 30)).toBe(70);
   expect(limit.take('key_1', START + 100)).toBe(0);
 });
 
-test('counts the reads of each key by themselves', () => {
+test('counts the reads of each key separately', () => {
   readsOf('key_1', START);
   expect(readsOf('key_2', START)).toBe(100);
 });

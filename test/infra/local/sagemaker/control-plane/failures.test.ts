@@ -195,7 +195,7 @@ describe('calls', () => {
   });
 });
 
-test('an account is idle but for the time in which it has an endpoint, or deletes one', async () => {
+test('an account is idle except while it has an endpoint or deletes one', async () => {
   expect(plane.account.isIdle()).toBe(true);
   await createEmptyEndpoint(plane, 'a');
   expect(plane.account.isIdle()).toBe(false);

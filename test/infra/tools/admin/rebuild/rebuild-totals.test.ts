@@ -288,7 +288,7 @@ describe('rebuild of an organization', () => {
     expect(await run()).toMatchObject({ organizations: noDrift });
   });
 
-  test('removes rows of users who count as one of the others by now, which is no mistake', async () => {
+  test('removes rows of users who now count as (other), and reports no drift', async () => {
     const { keys, events, run, rows, expectTotals } = await setUpOrganization();
     const [first] = events as [UsageEvent];
     const names = ['dan', 'cid', 'bob', 'ann', 'aaa'];
