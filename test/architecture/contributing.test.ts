@@ -40,7 +40,7 @@ test('AGENTS.md is short enough to be read by every agent', () => expect(read('A
 
 test('.nvmrc is the version of Node that the install brings', () => expect(read('.nvmrc').trim()).toBe(devDependencies.node));
 
-test('CI runs what a submission must pass, with a token that can only read, and an end', () => {
+test('CI runs what a submission must pass, with a token that can only read and a time limit', () => {
   const workflow = read('.github/workflows/ci.yml');
   expect(workflow).toMatch(/^permissions:\n {2}contents: read\n\n/m);
   expect(workflow.match(/permissions:/g)).toHaveLength(1);

@@ -114,7 +114,7 @@ test('compares lists of tokens and of models as they are', () => {
   expect(check(question('models', false), reply('[]')).kinds).toEqual(['crossed']);
 });
 
-test('takes an error for a refusal if the caller’s limits explain it, and else for a lost reply', () => {
+test('takes an error for a refusal if the caller’s limits explain it, and otherwise for a lost reply', () => {
   const limited = reply('{"error":{"message":"Wait.","type":"requests","code":"rate_limit_exceeded"}}', { status: 429 });
   const asked = question('chat', true);
   expect(check(asked, limited, ['rate_limit_exceeded'])).toEqual({ ending: 'refused', kinds: [] });

@@ -6,7 +6,7 @@ const REQUESTS = 100_000;
 const SAMPLES = 400;
 const BYTES_PER_MIB = 2 ** 20;
 
-// A heap that grows in its first fifth, breathes by 20 MiB, and leaks.
+// A heap that grows in its first fifth, rises and falls by up to 20 MiB, and leaks.
 const samples = (leakedBytesPerRequest: number, requests = REQUESTS): Sample[] => {
   const random = seededRandom(1);
   return Array.from({ length: SAMPLES }, (_, i) => {
@@ -17,7 +17,7 @@ const samples = (leakedBytesPerRequest: number, requests = REQUESTS): Sample[] =
 };
 const kindsOf = (some: readonly Sample[]): string[] => memoryFaults(new Map([['inference', some]])).map(({ kind }) => kind);
 
-test('takes memory for flat that grows only at first, and breathes', () => {
+test('reports no leak if memory grows only at first, and then rises and falls', () => {
   expect(kindsOf(samples(0))).toEqual([]);
   expect(Math.abs(slopeOf(samples(0)))).toBeLessThan(3);
 });

@@ -168,7 +168,7 @@ test('serves and documents exactly the routes of this list', async () => {
   expect(documented.sort()).toEqual([...controlOperations.map((route) => nameOf(route).replace('+}', '}')), ...service].sort());
 });
 
-test('requires a session but for logging in and out, and resetting a password', () => {
+test('requires a session, except for logging in and out and resetting a password', () => {
   const open = controlOperations.filter(({ access }) => access === 'public').map(nameOf);
   expect(open.sort()).toEqual([...PUBLIC].sort());
 });

@@ -92,7 +92,7 @@ beforeAll(async () => {
   await control.done('POST', '/v1/tickets', { token, body: { subject: 'A ticket', body: 'What is a sluice?' } });
 });
 
-test('reads rows that the last release wrote and a later one added to, also with the last after a rollback', async () => {
+test('reads rows of the last release with attributes of a later one, also with the last after a rollback', async () => {
   await run.setShare(1);
   await send();
   const before = await readAll();
@@ -110,7 +110,7 @@ test('reads rows that the last release wrote and a later one added to, also with
   expect(await ledgerFaults(run, callers, { granted: GRANTED, requests })).toEqual([]);
 });
 
-test('reads an alias to which a later release added, which the last one does not meet', async () => {
+test('reads an alias with attributes of a later release, which the last release never reads', async () => {
   await run.setShare(0);
   const { token } = owner;
   await control.done('PUT', '/v1/model-aliases/gpt', { token, body: { model: run.model } });

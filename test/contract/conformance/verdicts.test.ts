@@ -137,7 +137,7 @@ describe('a broken container', () => {
   });
 });
 
-test('returns the share of words that occurred before from repeats()', () => {
+test('repeats() returns the share of words that occurred before', () => {
   expect(repeats('The river, the river and the sea')).toBeCloseTo(3 / 7);
   expect(repeats('…')).toBe(0);
 });

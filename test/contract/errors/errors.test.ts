@@ -51,7 +51,7 @@ describe('the message of an error', () => {
     expect(own.filter((message) => message.length > MAX_CHARACTERS)).toEqual([]);
   });
 
-  test('has no phrase that nobody says', () => {
+  test('has no awkward phrase and no wrong article', () => {
     expect(messages.filter((message) => ODD.test(message))).toEqual([]);
   });
 });

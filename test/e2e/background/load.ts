@@ -33,7 +33,7 @@ beforeAll(async () => {
   price = (await run.models.list(SERVERLESS_POOL)).get(run.model)?.prices[0] as Price;
 });
 
-test(`loses, crosses and forgets no reply of ${REQUESTS} requests by ${CALLERS} callers; ledger is exact`, () => {
+test(`no reply of ${REQUESTS} requests by ${CALLERS} callers is lost, swapped or unbilled; ledger is exact`, () => {
   expect(findings.faults).toEqual([]);
   const { sent } = findings.load;
   expect(sent.length).toBeGreaterThanOrEqual(REQUESTS);

@@ -12,7 +12,7 @@ beforeAll(async () => {
   run = await background.start();
 });
 
-test('the hourly look has the first month of an organization closed, and its end the next one', async () => {
+test('the hourly run has an organization’s first month closed, and that closing starts the next one', async () => {
   const createdMs = Date.now();
   const { id } = await controlOf(run).createOrganization();
   const months = [monthOf(createdMs), nextMonth(monthOf(createdMs))];

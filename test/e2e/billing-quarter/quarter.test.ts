@@ -193,7 +193,7 @@ test('keeps the grants, deductions and expiries of the reference in the ledger o
   }
 });
 
-test('has the balance of credit of the reference, and drifts nowhere', async () => {
+test('has the balance of credit of the reference, without drift', async () => {
   const [org = ''] = script.orgs;
   const balance = await balanceOf({ ...world, deployments: deploymentsOf(database) }, org);
   expect(balance).toMatchObject({ ...reference.balance(org), held: 0n, drift: 0n });

@@ -174,7 +174,7 @@ describe('a session', () => {
     expect(await actionsOf()).toContain('session.ended');
   });
 
-  test('goes on alone if its user ends all others, and ends with all of them', async () => {
+  test('goes on if its user ends all other sessions, and ends if its user ends all sessions', async () => {
     const user = await control.createUser({ role: 'member', organization });
     const { body: other } = await login(user.email, user.password);
     await control.done('DELETE', '/v1/me/sessions', { token: user.token });
