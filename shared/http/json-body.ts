@@ -40,6 +40,8 @@ class UnsupportedContentEncoding extends ApiError {
   }
 }
 
+const invalid = (fault: string): InvalidRequest => new InvalidRequest({ message: `The request body ${fault}` });
+
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType.trim());
 
 /**
@@ -53,18 +55,14 @@ export const readJsonBody = (event: ApiEvent, opaque?: OpaqueParts): unknown => 
   if (contentType && !isJson(contentType)) throw new UnsupportedContentType(contentType);
   const encoding = headerOf(event, 'content-encoding');
   if (encoding && encoding.trim().toLowerCase() !== 'identity') throw new UnsupportedContentEncoding(encoding);
-  if (!event.body) throw new InvalidRequest({ message: 'The request body is empty. Send a JSON object.' });
+  if (!event.body) throw invalid('is empty. Send a JSON object.');
   const text = event.isBase64Encoded ? decodeUtf8(event.body) : event.body;
   const { depth, values, width, hasOtherNumbers, hasInfinity } = measureJson(text);
-  if (depth > MAX_DEPTH)
-    throw new InvalidRequest({ message: `The request body is nested more than ${MAX_DEPTH} levels deep. Send a flatter object.` });
+  if (depth > MAX_DEPTH) throw invalid(`is nested more than ${MAX_DEPTH} levels deep. Send a flatter object.`);
   if (values > MAX_VALUES)
-    throw new InvalidRequest({
-      message: `The request body has more than ${MAX_VALUES} values, keys included. Shorten it, or split it into several requests.`,
-    });
-  if (width > MAX_WIDTH)
-    throw new InvalidRequest({ message: `The request body has an object with more than ${MAX_WIDTH} keys. Send a smaller object.` });
-  if (hasInfinity) throw new InvalidRequest({ message: 'The request body has a number beyond 1.7e308. Send a smaller one.' });
+    throw invalid(`has more than ${MAX_VALUES} values, keys included. Shorten it, or split it into several requests.`);
+  if (width > MAX_WIDTH) throw invalid(`has an object with more than ${MAX_WIDTH} keys. Send a smaller object.`);
+  if (hasInfinity) throw invalid('has a number beyond 1.7e308. Send a smaller one.');
   try {
     const body: unknown = opaque && hasOtherNumbers ? parseKeepingNumbers(text, opaque) : JSON.parse(text);
     return HALF_CHARACTER.test(text) ? wellFormed(body) : body;
@@ -82,7 +80,7 @@ const decodeUtf8 = (base64: string): string => {
   try {
     return strictUtf8.decode(Buffer.from(base64, 'base64'));
   } catch {
-    throw new InvalidRequest({ message: 'The request body is not valid UTF-8. Send the JSON in UTF-8.' });
+    throw invalid('is not valid UTF-8. Send the JSON in UTF-8.');
   }
 };
 
