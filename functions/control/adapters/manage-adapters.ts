@@ -71,6 +71,7 @@ export const addAdapter = async (
     { id: deploymentId },
     {
       action: 'deployment.adapter_added',
+      fitsAnySettings: true,
       apply: (before) => {
         const { adapters = [] } = before;
         const earlier = adapters.find((each) => each.name === name && each.source === folder && each.state !== 'deleting');
@@ -106,7 +107,10 @@ export const retrieveAdapter = async (
   return toAdapterResource(deployment, adapterOf(deployment, adapter), await viewOf(deps, actor));
 };
 
-/** Deletes an adapter: it gets no requests, and is removed from AWS. @throws 404 */
+/**
+ * Deletes an adapter: it gets no requests, and is removed from AWS.
+ * @throws 403, 404, 409 for a deleted deployment, 503
+ */
 export const deleteAdapter = async (
   deps: CreateDependencies,
   actor: Actor,
@@ -121,6 +125,7 @@ export const deleteAdapter = async (
     {
       action: 'deployment.adapter_deleted',
       isOpenToSuspended: true,
+      fitsAnySettings: true,
       apply: (before) => {
         const adapter = adapterOf(before, adapterId);
         const { packed: _, reason: __, ...rest } = adapter;

@@ -31,6 +31,8 @@ interface Change {
   action: string;
   /** Set for changes that save money: a suspended organization can make them too. */
   isOpenToSuspended?: true;
+  /** Set for changes that fit any settings: they are repeated also after another request changed the settings. */
+  fitsAnySettings?: true;
   /** The deployment after the change; the same object if there is nothing to change. */
   apply: (before: Deployment) => Deployment | Promise<Deployment>;
   writes?: (before: Deployment, after: Deployment) => readonly Write[] | Promise<readonly Write[]>;
@@ -83,7 +85,7 @@ const tryToChange = async (deps: ChangeDependencies, actor: Actor, before: Deplo
 
 /**
  * Changes an owner's settings of a deployment, and queues a pass of the reconciler. The row also changes without the
- * owner, so a lost race is repeated, unless another request changed the settings.
+ * owner, so a lost race is repeated, unless another request changed the settings and the change depends on them.
  * @throws 403, 404, 409 also without the credit to start instances, 412, and the errors of `apply`
  */
 export const changeDeployment = async (
@@ -96,7 +98,7 @@ export const changeDeployment = async (
   for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
     const before = await visibleDeployment(deps, actor, id);
     checkVersion({ version: before.changes }, read === undefined ? expected : [read]);
-    read = before.changes;
+    if (!change.fitsAnySettings) read = before.changes;
     if (before.wanted === 'deleted' && change.action !== 'deployment.deleted') throw new DeploymentDeleted(before.name);
     try {
       const after = await tryToChange(deps, actor, before, change);

@@ -37,6 +37,24 @@ test('is the same adapter if the request is repeated', async () => {
   await expect(add(id, 'legal', folder('other'))).rejects.toThrow("already has a deployment or an adapter named 'legal'");
 });
 
+test('is added or deleted whatever else happens to its deployment at the same moment', async () => {
+  const id = await create();
+  const [legal, repeated, medical] = await Promise.all([add(id), add(id), add(id, 'medical')]);
+  expect(repeated).toEqual(legal);
+  const other = add(id, 'tax');
+  await Promise.all([
+    deleteAdapter(managed.deps, owner, { id, adapter: legal.id }),
+    other,
+    deleteAdapter(managed.deps, owner, { id, adapter: medical.id }),
+  ]);
+  const { data } = await listAdapters(managed.deps, owner, id);
+  expect(data.map(({ name, state }) => [name, state]).sort()).toEqual([
+    ['legal', 'deleting'],
+    ['medical', 'deleting'],
+    ['tax', 'pending'],
+  ]);
+});
+
 test('has a name that no deployment, no other adapter and no model of the organization has', async () => {
   const id = await create();
   await expect(add(id, 'qwen')).rejects.toMatchObject({ status: 409 });
