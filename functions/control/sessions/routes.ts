@@ -113,7 +113,7 @@ export const sessionRoutes = [
       isOpenToSuspended: true,
       body: { name: 'IdentityProof', schema: IdentityProof, example: { current_password: password, code: '123456' } },
       reply: done,
-      errors: [400, 429, 503],
+      errors: [400, 409, 429, 503],
     },
     ({ deps, actor, caller, user, body }) => stopTotp(deps, { actor, caller, proof: body }, user),
   ),

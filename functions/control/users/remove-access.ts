@@ -53,7 +53,7 @@ type Expected = readonly number[] | undefined;
 /**
  * Updates a user. If they are disabled, their API keys are named or revoked; repeating the request completes that.
  * @param others more writes of the same transaction
- * @throws 403, 404, 412
+ * @throws 403, 404, 409 for the break-glass owner, 412
  */
 export const changeUser = async (
   deps: AccessDependencies,

@@ -79,7 +79,7 @@ export const userRoutes = [
       isVersioned: true,
       body: { name: 'UserChange', schema: UserChange, example: { role: 'owner' } },
       reply: { status: 200, description: 'The updated user.', json: { name: 'ChangedUser', schema: ChangedUser } },
-      errors: [400, 404, 412, 503],
+      errors: [400, 404, 409, 412, 503],
     },
     ({ deps, actor, parameters: { id = '' }, body, expected }) => changeUser(deps, actor, id, body, expected),
   ),
@@ -129,7 +129,7 @@ export const userRoutes = [
       isVersioned: true,
       query: DeletionQuery,
       reply: { status: 200, description: 'The user was deleted.', json: { name: 'DeletedUser', schema: DeletedUser } },
-      errors: [404, 412, 503],
+      errors: [404, 409, 412, 503],
     },
     ({ deps, actor, parameters: { id = '' }, query: { revoke_keys }, expected }) =>
       deleteUser(deps, actor, id, { revokes: revoke_keys === 'true' }, expected),
