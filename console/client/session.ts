@@ -119,7 +119,7 @@ const onMessage = (heard: 'signed-in' | 'signed-out'): void => {
 };
 otherTabs.addEventListener('message', (event) => onMessage((event as MessageEvent).data));
 
-/** Calls a function when the user has signed in, in another tab. @returns the end of that */
+/** Calls a function when the user has signed in, in another tab. @returns a function that stops the calls */
 export const onLoginElsewhere = (listener: () => void): (() => void) => {
   const hear = (event: Event) => (event as MessageEvent).data === 'signed-in' && listener();
   otherTabs.addEventListener('message', hear);

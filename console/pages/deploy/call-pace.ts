@@ -1,4 +1,4 @@
-// The API allows an organization ten requests a minute that wait for AWS, of which the creation itself is one.
+// The API allows an organization ten requests a minute that wait for AWS. The rest is for the creation, and for others.
 const MAX_CALLS = 6;
 const IN_MS = 60_000;
 const GAP_MS = 1_000;

@@ -41,7 +41,7 @@ export const benchmarkFaults = ({ budget, firstTokenMs, betweenTokensMs, promptT
 /** True if the form can be sent. */
 export const canStart = (draft: BenchmarkDraft): boolean => draft.budget.trim() !== '' && Object.keys(benchmarkFaults(draft)).length === 0;
 
-/** The request of a form. Without lengths, those of the deployment's own requests are sent. */
+/** The request of a form. Without lengths, the API takes those of the deployment's own requests. */
 export const benchmarkOf = (draft: BenchmarkDraft): RequestBody<'POST /v1/deployments/{id}/benchmark'> => ({
   budget: draft.budget.trim(),
   goals: { ttft_p95_ms: Number(draft.firstTokenMs), inter_token_p95_ms: Number(draft.betweenTokensMs) },

@@ -17,7 +17,7 @@ const Promised = ({ dueAt, doneAt }: { dueAt: number; doneAt?: number | null }) 
   );
 };
 
-/** Who a ticket is of, and by when support promised what. */
+/** The facts of a ticket, such as the times by which support promised to respond. */
 export const TicketFacts = ({ ticket }: { ticket: Ticket }) => {
   const me = useSignedIn();
   const isSupport = can(me, 'tickets:answer');
