@@ -121,7 +121,7 @@ export const markIfLimited = async (
 /**
  * Creates an API key with the limiter items that share its limits, in one transaction if they fit one. Only the SHA-256
  * of its secret is stored.
- * @throws 403, 404, 409, 429
+ * @throws 400, 403, 404, 409, 429
  */
 export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
   for (let attempt = 1; ; attempt++) {

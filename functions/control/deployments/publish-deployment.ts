@@ -108,7 +108,7 @@ export const publishDeployment = async (
 
 /**
  * Withdraws a shared model. Its prices are kept, because usage refers to them. Does nothing if it is not published.
- * @throws 404, 412
+ * @throws 404, 409 for a deleted deployment, 412
  */
 export const unpublishDeployment = (deps: PublishDependencies, actor: Actor, address: DeploymentAddress): Promise<DeploymentResource> =>
   changeDeployment(deps, actor, address, {

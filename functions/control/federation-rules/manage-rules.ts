@@ -167,7 +167,7 @@ export const updateRule = async (
   return toFederationRuleResource({ ...after, version: before.version + 1 });
 };
 
-/** Deletes a rule, and revokes the API keys that it created. @throws 404, 412 */
+/** Deletes a rule, and revokes the API keys that it created. @throws 404, 409, 412 */
 export const deleteRule = async (
   deps: FederationRuleDependencies,
   actor: Actor,

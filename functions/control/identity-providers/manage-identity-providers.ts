@@ -74,7 +74,7 @@ const newDomain = (domain: string): ProviderDomain => ({ domain, token: randomBa
 
 /**
  * Creates a connection, whose issuer must answer now. Nobody can sign in with it until one of its domains is verified.
- * @throws 400, 403 and 404 for its organization, 409, 503
+ * @throws 400, 403 and 404 for its organization, 409, 412, 503
  */
 export const createProvider = async (
   deps: IdentityProviderDependencies,

@@ -36,7 +36,7 @@ const changeOf = (action: string, { organization }: IdentityProvider, { id, iden
   after: { identity_provider },
 });
 
-/** Creates a SCIM token. @throws 404; 409 if the connection has two */
+/** Creates a SCIM token. @throws 400, 404; 409 if the connection has two */
 export const createScimToken = async (
   deps: ScimTokenDependencies,
   actor: Actor,
@@ -59,13 +59,13 @@ export const createScimToken = async (
   return { ...created, token };
 };
 
-/** Lists the SCIM tokens of a connection: at most two. @throws 404 */
+/** Lists the SCIM tokens of a connection: at most two. @throws 400, 404 */
 export const listScimTokens = async (deps: ScimTokenDependencies, actor: Actor, place: ConnectionPlace) => {
   const { id } = await visibleConnection(deps, actor, place);
   return { object: 'list', data: await deps.scimTokens.list(id), has_more: false, next: null };
 };
 
-/** Deletes a SCIM token, which from then on opens nothing. @throws 404, 412 */
+/** Deletes a SCIM token, which from then on opens nothing. @throws 400, 404, 412 */
 export const deleteScimToken = async (
   deps: ScimTokenDependencies,
   actor: Actor,

@@ -163,7 +163,7 @@ export const updateServiceAccount = async (
  * Deletes a service account with its secrets, federation rules and events, and revokes its temporary API keys. Its
  * other keys stay with the organization, unless they are revoked: then the account is disabled first and deleted last,
  * so that repeating the request completes it.
- * @throws 403, 404, 412; 503 if there was no time to revoke all keys
+ * @throws 403, 404, 409 and 412 after a lost race; 503 if there was no time to revoke all keys
  */
 export const deleteServiceAccount = async (
   deps: ServiceAccountDependencies,

@@ -9,7 +9,7 @@ import type { ServiceAccountDependencies } from './manage-service-accounts.ts';
 import { type NewSecret, type ServiceAccountSecret, secretToWire } from './service-account.ts';
 import { checkGivenRights, visibleServiceAccount } from './service-account-rights.ts';
 
-/** Creates a secret. Only its SHA-256 is stored. @throws 403, 404, 409 if there are two */
+/** Creates a secret. Only its SHA-256 is stored. @throws 403, 404, 409 if there are two, 412 */
 export const createSecret = async (
   deps: ServiceAccountDependencies,
   actor: Actor,
@@ -44,7 +44,7 @@ export const listSecrets = async (
   return { object: 'list', data: secrets.map((secret) => secretToWire(id, secret)) };
 };
 
-/** Deletes a secret. @param endsSessions true: also ends the sessions of the service account @throws 404 */
+/** Deletes a secret. @param endsSessions true: also ends the sessions of the service account @throws 404, 412 */
 export const deleteSecret = async (
   deps: ServiceAccountDependencies,
   actor: Actor,

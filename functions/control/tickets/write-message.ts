@@ -90,7 +90,7 @@ const writePublic = async (deps: TicketDependencies, actor: Actor, before: Ticke
 /**
  * Writes a message, which makes it the other side's turn, or a note.
  * @param keepFiles stores its files; called once it is known that the ticket takes a message
- * @throws 403, 404, 409
+ * @throws 403, 404, 409, 412 if others changed the ticket during each attempt
  */
 export const writeMessage = async (
   deps: TicketDependencies,

@@ -31,7 +31,7 @@ const requireNoAttempt = ({ state, begun, next_attempt_at, leased_until }: Deliv
   if (isAboutToBegin || leased_until > nowMs) throw new AttemptUnderWay();
 };
 
-/** Sends a test event to a webhook and no other. @throws 404, 409 */
+/** Sends a test event to a webhook and no other. @throws 400, 404, 409 */
 export const testWebhook = async (
   deps: WebhookDependencies,
   actor: Actor,
@@ -61,7 +61,7 @@ export const listDeliveries = async (
 
 /**
  * Replays a delivery at once, with the same `webhook-id` and body. It gets all its attempts again.
- * @throws 404, 409, 412
+ * @throws 400, 404, 409, 412
  */
 export const replayDelivery = async (
   deps: WebhookDependencies,

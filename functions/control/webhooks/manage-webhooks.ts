@@ -183,7 +183,7 @@ const rotating = (): Conflict =>
 
 /**
  * Gives a webhook a new secret. The previous one signs as well during the overlap; earlier ones do not.
- * @throws 404, 409, 412
+ * @throws 400, 404, 409, 412
  */
 export const rotateWebhook = async (
   deps: WebhookDependencies,
@@ -205,7 +205,7 @@ export const rotateWebhook = async (
   return { ...resource, secret };
 };
 
-/** Deletes a webhook. Its pending deliveries are dropped. @throws 404, 412 */
+/** Deletes a webhook. Its pending deliveries are dropped. @throws 400, 404, 412 */
 export const deleteWebhook = async (
   deps: WebhookDependencies,
   actor: Actor,
