@@ -91,7 +91,7 @@ describe.each([
     await expectExact(key_id);
   });
 
-  test('answers a repeated request alike by its idempotency key, and charges it once', async () => {
+  test('gives a repeated request the same answer by its idempotency key, and charges it once', async () => {
     const { secret, key_id } = await keyWithBudget();
     const client = clientOf(secret);
     const key = { headers: { 'Idempotency-Key': 'a' } };

@@ -35,7 +35,7 @@ describe('the lines of an invoice', () => {
     expect(addsUp({ lines: [...invoice.lines, tax], total: invoice.total })).toBe(false);
   });
 
-  test('lead to the usage records of their month, but for taxes and credit', () => {
+  test('lead to the usage records of their month, except for taxes and credit', () => {
     expect(recordsAddress(line({ model: 'a/b' }), undefined)).toBe(
       '/exports?view=records&range=custom&from=2026-10-01&to=2026-10-31&kind=usage_event&model=a%2Fb',
     );

@@ -50,7 +50,7 @@ const without = (...positions: number[]): object[] => events.filter((_, position
 const whole = readWhole(200, JSON.stringify(message));
 
 describe('a reply', () => {
-  test('is the same whole and streamed, but for its events', () => {
+  test('is the same whole and streamed, except for its events', () => {
     expect(readStream(200, toStream(events))).toEqual({ ...whole, events: expect.arrayContaining(['ping', 'message_stop']) });
     expect(whole).toMatchObject({
       'prompt tokens': 7,

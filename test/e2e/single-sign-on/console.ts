@@ -213,7 +213,7 @@ describe('single sign-on in a browser', () => {
       await page.getByRole('definition').getByText('billing').waitFor();
     }));
 
-  test('is the only way if an owner refuses passwords, but for the break-glass owner with a second factor', () =>
+  test('is the only way if an owner refuses passwords, except for the break-glass owner with a second factor', () =>
     signedOut(`/identity-providers/${provider}`, async ({ page }) => {
       const member = await control.createUser({ role: 'member', organization, email: at('member') });
       const body = { email: 'partner@elsewhere.example', role: 'member', temporary_password: 'Temporary-Password-1' };

@@ -50,7 +50,7 @@ describe('the queues of functions', () => {
       expect(queue).toMatchObject({ DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' });
   });
 
-  test("redeliver after six times the function's time limit, but for those of decision 0071", () => {
+  test("redeliver after six times the function's time limit, except those of decision 0071", () => {
     const shorter = deliveries.filter(({ queue, fn }) => Number(queue.VisibilityTimeout) < 6 * Number(fn.Timeout));
     const times = shorter.map(({ functionName, queue, fn }) => [functionName, queue.VisibilityTimeout, fn.Timeout]);
     expect(times.sort()).toEqual([

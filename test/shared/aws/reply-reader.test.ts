@@ -82,7 +82,7 @@ const whole: [string, string, Omit<Read, 'type'>][] = [
 const bytesOf = (text: string): Buffer => Buffer.from(`HTTP/1.1 ${text}`, 'latin1');
 
 describe('a reply', () => {
-  test.each(whole)('is read alike however it is split, with %s', (_, text, expected) => {
+  test.each(whole)('is read in the same way however it is split, with %s', (_, text, expected) => {
     const bytes = bytesOf(text);
     expect(read([bytes])).toEqual({ type: 'text/x', ...expected });
     expect(read(Array.from(bytes, (byte) => Buffer.of(byte)))).toEqual({ type: 'text/x', ...expected });
@@ -176,7 +176,7 @@ describe('a reply that is not HTTP', () => {
   });
 });
 
-describe('beside the client of Node', () => {
+describe('compared with the client of Node', () => {
   const server = createServer((socket) => {
     socket.once('data', () => socket.end(reply));
     socket.on('error', () => undefined);
@@ -199,7 +199,7 @@ describe('beside the client of Node', () => {
     }
   };
 
-  test.each(whole)('a reply with %s is read alike', async (_, text, { status, body }) => {
+  test.each(whole)('a reply with %s is read in the same way', async (_, text, { status, body }) => {
     expect(await readByNode(bytesOf(text))).toEqual({ status, body });
   });
 

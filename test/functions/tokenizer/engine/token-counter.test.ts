@@ -25,7 +25,7 @@ describe('a token counter', () => {
     );
   });
 
-  test('counts a part alike that begins the text and comes again after a special token', () => {
+  test('counts a part in the same way at the beginning of the text and after a special token', () => {
     const json = sentencePiece({ normalizer: null, pre_tokenizer: metaspace('first') });
     const { createCounter } = load(json);
     fc.assert(

@@ -135,7 +135,7 @@ describe('a replay', () => {
     );
   });
 
-  test('predicts what the deployment does with other windows, but for the time between two polls', () => {
+  test('predicts what the deployment does with other windows, except for the time between two polls', () => {
     fc.assert(
       fc.property(anyRequests, anyIdleMs, anyWindows, anySeed, (requests, idleMs, windows, seed) => {
         const life = simulateLife(requests, { range: RANGE, idleMs, seed });
@@ -152,7 +152,7 @@ describe('a replay', () => {
     );
   });
 
-  test('predicts what the deployment does with another idle time, but for the time between two polls', () => {
+  test('predicts what the deployment does with another idle time, except for the time between two polls', () => {
     fc.assert(
       fc.property(anyRequests, anyIdleMs, anyIdleMs, anySeed, (requests, idleMs, otherMs, seed) => {
         const life = simulateLife(requests, { range: RANGE, idleMs, seed });
