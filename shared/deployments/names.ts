@@ -36,7 +36,9 @@ export const archiveKeyOf = (organization: string, deploymentId: string, adapter
 
 const AWS_NAME = /^.+-([0-9A-Za-z]{18})-g\d+$/;
 
-/** An endpoint with this name can belong to a deployment; one that someone created by hand could be named alike. */
+/**
+ * An endpoint with this name can belong to a deployment; one that someone created by hand could have such a name, too.
+ */
 export const isAwsName = (endpoint: string): boolean => AWS_NAME.test(endpoint);
 
 /** The id of the deployment that an endpoint with this name belongs to; undefined if it can't belong to one. */

@@ -18,7 +18,7 @@ export interface Invocation {
   /** The number of choices that must finish. */
   choices: number;
   signal: AbortController;
-  /** Equal for requests whose prompts begin alike; sent to endpoints with prefix-aware routing. */
+  /** Equal for requests whose prompts begin with the same text; sent to endpoints with prefix-aware routing. */
   affinity?: string | undefined;
   /** The route's names for a chat completion's fields. */
   names?: FieldNames | undefined;

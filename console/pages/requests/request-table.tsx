@@ -6,7 +6,7 @@ import { Outcome } from './outcome.tsx';
 
 type Row = ReplyBody<'GET /v1/observability/requests'>['data'][number];
 
-// The address of a request's screen. With its key, it is found at once and for good.
+// The address of a request's screen. With its key, it is found at once, and also when it can no longer be searched.
 const requestPath = (id: string, { apiKey, organization }: { apiKey?: string; organization?: string }): string =>
   `/requests/${id}?${new URLSearchParams({ ...(apiKey && { api_key_id: apiKey }), ...(organization && { organization }) })}`;
 

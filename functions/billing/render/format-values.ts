@@ -22,7 +22,7 @@ export const amountText = (nanos: bigint, symbol: string, decimals = CENTS): str
 
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
 
-/** The UTC day of an instant, such as `1 November 2026`, which readers of all countries understand alike. */
+/** The UTC day of an instant, such as `1 November 2026`, which readers of all countries understand in the same way. */
 export const dateText = (ms: number): string => {
   const date = new Date(ms);
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;

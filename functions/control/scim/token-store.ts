@@ -17,7 +17,7 @@ const tooMany = (): Conflict =>
     message: `An identity provider can have at most ${MAX_SCIM_TOKENS} SCIM tokens. Delete one that is no longer used first.`,
   });
 
-// Tokens never change, but for their last use.
+// Tokens never change, except for their last use.
 const VERSION = 1;
 
 // Writes of the last use are at most one in this time.

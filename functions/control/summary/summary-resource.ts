@@ -4,7 +4,7 @@ import { DeploymentState } from '../../../shared/deployments/state.ts';
 const Dollars = z.string().meta({ description: 'Dollars: an exact decimal number.', examples: ['12.34'] });
 const Seconds = z.int().meta({ description: 'Unix time in seconds.' });
 
-/** The costs of the usage that the caller can see: tokens and, but for members, GPU time. */
+/** The costs of the usage that the caller can see: tokens and, except for members, GPU time. */
 export const CostsSection = z.object({
   month: z.string().meta({ description: 'The current month (UTC).', examples: ['2026-11'] }),
   today: Dollars,

@@ -31,7 +31,7 @@ const entriesOf = (value: Value): [string, Value][] => {
 const createDict: Callable = (args) => new Map([...entriesOf(args.positional[0]), ...args.named]);
 const createNamespace: Callable = (args) => new Namespace([...entriesOf(args.positional[0]), ...args.named]);
 
-/** The functions that every chat template can call, but for `raise_exception`. */
+/** The functions that every chat template can call, except `raise_exception`. */
 export const globals: ReadonlyMap<string, Callable> = new Map([
   ['range', range],
   ['dict', createDict],

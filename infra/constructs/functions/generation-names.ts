@@ -4,7 +4,7 @@ import { awsPrefixOf } from '../../../shared/deployments/names.ts';
 import { prefixes, RANDOM_CHARACTERS } from '../../../shared/ids/id.ts';
 import type { Config } from '../../config/config.ts';
 
-// Installations whose names begin alike don't match one another's generations, as ids have no dashes.
+// Installations whose names begin with the same text don't match one another's generations, as ids have no dashes.
 const generationNames = ({ name }: Config): string => `${awsPrefixOf(name, prefixes.deployment + '?'.repeat(RANDOM_CHARACTERS))}*`;
 
 /** The ARNs of what each generation has on SageMaker. */
