@@ -17,6 +17,7 @@ export const stopDeployment = (deps: ChangeDependencies, actor: Actor, address: 
   changeDeployment(deps, actor, address, {
     action: 'deployment.stopped',
     isOpenToSuspended: true,
+    fitsAnySettings: true,
     apply: (before) => {
       if (before.wanted === 'stopped') return before;
       checkNotPublished(before.published_as);
@@ -28,6 +29,7 @@ export const stopDeployment = (deps: ChangeDependencies, actor: Actor, address: 
 export const startDeployment = (deps: ChangeDependencies, actor: Actor, address: DeploymentAddress): Promise<DeploymentResource> =>
   changeDeployment(deps, actor, address, {
     action: 'deployment.started',
+    fitsAnySettings: true,
     apply: (before) => {
       const { wanted, state } = before;
       if (state === 'failed')
@@ -45,6 +47,7 @@ export const startDeployment = (deps: ChangeDependencies, actor: Actor, address:
 export const retryDeployment = (deps: ChangeDependencies, actor: Actor, address: DeploymentAddress): Promise<DeploymentResource> =>
   changeDeployment(deps, actor, address, {
     action: 'deployment.retried',
+    fitsAnySettings: true,
     apply: (before) => {
       const { state } = before;
       if (state !== 'failed')
@@ -62,6 +65,7 @@ export const deleteDeployment = (deps: ChangeDependencies, actor: Actor, address
   changeDeployment(deps, actor, address, {
     action: 'deployment.deleted',
     isOpenToSuspended: true,
+    fitsAnySettings: true,
     apply: (before) => {
       if (before.wanted === 'deleted') return before;
       checkNotPublished(before.published_as);

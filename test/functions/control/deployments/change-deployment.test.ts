@@ -127,6 +127,27 @@ describe('updateDeployment', () => {
     expect(await managed.stored(id)).toMatchObject({ copies: { max: 9 }, changes: 2 });
   });
 
+  test.each([
+    ['stopped', stopDeployment],
+    ['deleted', deleteDeployment],
+  ])('does not keep a deployment from being %s at the same moment', async (wanted, send) => {
+    const id = await deploymentIn('in_service');
+    const { deployments } = managed.deps;
+    // Between the first read and its write.
+    const sendWhileItGets = async (max: number, expected?: number[]) => {
+      let reads = 0;
+      const get: typeof deployments.get = async (...of) => {
+        const read = await deployments.get(...of);
+        if (++reads === 1) await update(id, { copies: { max } });
+        return read;
+      };
+      return send({ ...managed.deps, deployments: { ...deployments, get } }, owner, { id, expected });
+    };
+    await expect(sendWhileItGets(8, [1])).rejects.toMatchObject({ status: 412 });
+    await sendWhileItGets(9);
+    expect(await managed.stored(id)).toMatchObject({ wanted, copies: { max: 9 }, changes: 4 });
+  });
+
   test('fails in its transaction if the owner was demoted meanwhile', async () => {
     const id = await deploymentIn('in_service');
     await managed.demote(owner);
