@@ -30,7 +30,17 @@ export interface ResponsesDependencies {
 }
 
 // The same for every response; those of older releases lack them.
-const CONSTANT_FIELDS = { presence_penalty: 0, frequency_penalty: 0, service_tier: 'default' };
+const CONSTANT_FIELDS = { access_programs: null, moderation: null, presence_penalty: 0, frequency_penalty: 0, service_tier: 'default' };
+const CONSTANT_COUNTS = { cache_write_tokens: 0 };
+
+const withConstants = (response: StoredResponse['response']): Record<string, unknown> => {
+  const usage = response.usage as { input_tokens_details?: object } | null | undefined;
+  return {
+    ...response,
+    ...CONSTANT_FIELDS,
+    ...(usage && { usage: { ...usage, input_tokens_details: { ...CONSTANT_COUNTS, ...usage.input_tokens_details } } }),
+  };
+};
 
 const callerOf = async ({ host, keys }: ResponsesDependencies, event: ApiEvent) => {
   const item = await authenticateForRead(keys, presentedKey(event, host));
@@ -58,7 +68,7 @@ export const retrieveResponse =
       });
     const id = idOf(event);
     const stored = await storedResponse(deps, organization, id);
-    return jsonReply(event.requestId, 200, { ...stored.response, ...CONSTANT_FIELDS }, headers);
+    return jsonReply(event.requestId, 200, withConstants(stored.response), headers);
   };
 
 /** After this, the response can't be retrieved or continued. */

@@ -6,7 +6,7 @@ import { OutputItemReply, OutputText, ReasoningText, ScoredTokens, SummaryText }
 
 const Usage = z.object({
   input_tokens: z.int(),
-  input_tokens_details: z.object({ cached_tokens: z.int() }),
+  input_tokens_details: z.object({ cache_write_tokens: z.literal(0), cached_tokens: z.int() }),
   output_tokens: z.int(),
   output_tokens_details: z.object({ reasoning_tokens: z.int() }),
   total_tokens: z.int(),
@@ -59,11 +59,13 @@ export const ResponseReply = z.object({
     .meta({ description: 'With the status `incomplete`.' }),
   model: z.string(),
   output: z.array(OutputItemReply),
+  access_programs: z.null(),
   frequency_penalty: z.literal(0),
   instructions: z.string().nullable(),
   max_output_tokens: z.int().nullable(),
   max_tool_calls: z.null(),
   metadata: z.record(z.string(), z.unknown()),
+  moderation: z.null(),
   parallel_tool_calls: z.boolean(),
   presence_penalty: z.literal(0),
   previous_response_id: z.string().nullable(),

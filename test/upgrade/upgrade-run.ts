@@ -31,7 +31,10 @@ const DIFFERENCES: readonly (readonly [path: string, fault: string])[] = [
     ['schedule', 'current_window', 'next_window', 'shadow', 'adapters'].map((field) => [path, lacking(field)] as const),
   ),
   ...RESPONSES.flatMap((path) =>
-    [lacking('presence_penalty'), lacking('frequency_penalty'), '/service_tier must be '].map((fault) => [path, fault] as const),
+    [
+      ...['access_programs', 'moderation', 'cache_write_tokens', 'presence_penalty', 'frequency_penalty'].map(lacking),
+      '/service_tier must be ',
+    ].map((fault) => [path, fault] as const),
   ),
 ];
 

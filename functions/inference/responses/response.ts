@@ -26,7 +26,7 @@ const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
   const output = usage.completion_tokens ?? 0;
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: countOf(usage.prompt_tokens_details, 'cached_tokens') },
+    input_tokens_details: { cache_write_tokens: 0, cached_tokens: countOf(usage.prompt_tokens_details, 'cached_tokens') },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: countOf(usage.completion_tokens_details, 'reasoning_tokens') },
     total_tokens: input + output,
@@ -43,11 +43,13 @@ const toolAsSent = (tool: ResponseTool): Record<string, unknown>[] => {
 };
 
 const settingsOf = ({ body }: ResponsesRequest, { temperature, top_p }: Sampling): Record<string, unknown> => ({
+  access_programs: null,
   frequency_penalty: 0,
   instructions: body.instructions ?? null,
   max_output_tokens: body.max_output_tokens ?? null,
   max_tool_calls: null,
   metadata: body.metadata ?? {},
+  moderation: null,
   parallel_tool_calls: body.parallel_tool_calls ?? true,
   presence_penalty: 0,
   previous_response_id: body.previous_response_id ?? null,

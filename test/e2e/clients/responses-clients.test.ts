@@ -245,7 +245,7 @@ describe('a response, as Open Responses defines it', () => {
         input_tokens: z.int(),
         output_tokens: z.int(),
         total_tokens: z.int(),
-        input_tokens_details: z.object({ cached_tokens: z.int() }),
+        input_tokens_details: z.object({ cache_write_tokens: z.int(), cached_tokens: z.int() }),
         output_tokens_details: z.object({ reasoning_tokens: z.int() }),
       }),
     ),

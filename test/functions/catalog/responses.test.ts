@@ -66,8 +66,25 @@ describe('a stored response', () => {
   test('is returned to its organization, with the limits of the key', async () => {
     const { statusCode, body, headers } = await ask('GET');
     expect(statusCode).toBe(200);
-    expect(body).toEqual({ id, object: 'response', output: [], presence_penalty: 0, frequency_penalty: 0, service_tier: 'default' });
+    expect(body).toEqual({
+      id,
+      object: 'response',
+      output: [],
+      access_programs: null,
+      moderation: null,
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      service_tier: 'default',
+    });
     expect(headers['x-ratelimit-limit-requests']).toBeDefined();
+  });
+
+  test('has all counts of its usage, even if an older release stored it', async () => {
+    const own = newId('response');
+    const usage = { input_tokens: 5, input_tokens_details: { cached_tokens: 3 } };
+    await deps.store.put(wide.org, { response: { id: own, object: 'response', output: [], usage }, input, before: [], depth: 1 });
+    const { body } = await ask('GET', { path: `/v1/responses/${own}` });
+    expect(body.usage).toEqual({ input_tokens: 5, input_tokens_details: { cache_write_tokens: 0, cached_tokens: 3 } });
   });
 
   test('can be deleted once, and then returns 404', async () => {
