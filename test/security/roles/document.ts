@@ -39,6 +39,7 @@ const RULES = `## Rules beyond permissions
 - \`admin\` and \`platform_billing\` need a second factor ([decision 0077](decisions/0077-admins-need-a-second-factor.md)).
 - A ticket shows a request, a deployment or an invoice only to those whose role can see it.
 - Only users with \`billing:issue\` see drafts of invoices.
+- Only users with \`webhooks:write\` see the path and the query of a webhook's URL, which [can be a secret](webhooks.md).
 - A user whose role this release doesn't know, after a rollback, has no permissions. Lists still show them.
 - API keys outlive a change of their creator's role. Revoke those that a new \`viewer\` or \`billing\` user must not keep.
 `;
