@@ -19,6 +19,6 @@ export const proveIdentity = async (): Promise<void> => {
   throw new ApiFailure({
     status: 403,
     code: 'fresh_login_required',
-    message: 'Nothing was changed because you didn’t confirm your identity. Try again, then confirm it.',
+    message: "Nothing was changed because you didn't confirm your identity. Try again, then confirm it.",
   });
 };

@@ -16,7 +16,7 @@ interface SecretDialogProps {
 /** Shows a secret for the only time. */
 export const SecretDialog = ({ title, secret, children, onClose }: SecretDialogProps) => (
   <Dialog title={title} onClose={onClose}>
-    <Notice tone="warn">Copy the secret now. You won’t be able to see it again.</Notice>
+    <Notice tone="warn">Copy the secret now. You won't be able to see it again.</Notice>
     <Code label="Secret" variants={[['Secret', secret]]} />
     {children}
     <Row>

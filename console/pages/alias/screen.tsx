@@ -27,7 +27,7 @@ const AliasPage = ({ alias }: { alias: Alias }) => {
         <Facts
           facts={[
             ['Model', model],
-            ['Fallbacks', fallbacks.length === 0 ? 'the model’s own, if any' : fallbacks.map((name, i) => `${i + 1}. ${name}`).join('  ')],
+            ['Fallbacks', fallbacks.length === 0 ? "the model's own, if any" : fallbacks.map((name, i) => `${i + 1}. ${name}`).join('  ')],
             [
               'Available to',
               organization === null ? (

@@ -71,7 +71,7 @@ export const AliasFields = ({ draft, onChange, organization }: AliasFieldsProps)
           value={draft[name]}
           onChange={(text) => onChange({ [name]: text })}
           {...(i === 0 && {
-            hint: 'Answers at its own price while the model is asleep, has no capacity or fails. A sleeping deployment is woken and answers again once it is ready. Leave empty to use the model’s own fallbacks.',
+            hint: "Answers at its own price while the model is asleep, has no capacity or fails. A sleeping deployment is woken and answers again once it is ready. Leave empty to use the model's own fallbacks.",
           })}
           list={listId}
           autoComplete="off"

@@ -28,7 +28,7 @@ const FirstRequest = ({ apiKey: { id } }: { apiKey: ApiKey }) => {
   return isUsed ? (
     <Notice tone="good">
       <p>
-        The first request has arrived. <Link to={`/api-keys/${id}`}>View this key’s usage</Link>.
+        The first request has arrived. <Link to={`/api-keys/${id}`}>View this key's usage</Link>.
       </p>
     </Notice>
   ) : (

@@ -45,7 +45,7 @@ export const KEY_LABELS = {
   userMonth: 'Budget per month per user',
   project: 'Project',
   expires: 'Expires',
-  noContent: 'Don’t store content',
+  noContent: "Don't store content",
   noFallback: 'Disable fallbacks',
 } as const satisfies Record<keyof KeyDraft, string>;
 

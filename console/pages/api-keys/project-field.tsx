@@ -22,7 +22,7 @@ export const ProjectField = ({ organization, value, onChange }: ProjectFieldProp
       label={KEY_LABELS.project}
       value={value}
       onChange={onChange}
-      hint="The key’s usage is shown in the project and counts toward the project’s budget."
+      hint="The key's usage is shown in the project and counts toward the project's budget."
       choices={[['', 'No project'], ...listed.map(({ id, name }) => [id, name] as const), ...(isListed ? [] : [[value, value] as const])]}
     />
   );

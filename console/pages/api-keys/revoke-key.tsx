@@ -18,7 +18,7 @@ export const RevokeKey = ({ apiKey: { id, name, hint, last_used_at }, onClose }:
     }}
   >
     <p>
-      Requests with the secret {hint} are rejected from now on. This can’t be undone. The key was last used <Time seconds={last_used_at} />.
+      Requests with the secret {hint} are rejected from now on. This can't be undone. The key was last used <Time seconds={last_used_at} />.
     </p>
   </Confirm>
 );

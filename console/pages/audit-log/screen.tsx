@@ -60,7 +60,7 @@ export const Screen = () => {
       title="Audit log"
       description={
         isOfPlatform(me) && values.organization === ''
-          ? 'Every change to the platform’s own resources. Choose an organization to see its log.'
+          ? "Every change to the platform's own resources. Choose an organization to see its log."
           : 'Every change and every login of a user. Entries are never modified.'
       }
       actions={

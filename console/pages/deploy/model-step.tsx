@@ -42,7 +42,7 @@ const Advanced = ({ draft, onChange, faults }: StepProps) => {
         />
         {can(me, 'catalogue:write') && (
           <CheckField
-            label="Run code from the model’s folder"
+            label="Run code from the model's folder"
             hint="The code runs in the container, next to the model."
             checked={draft.allowsCode}
             onChange={(allowsCode) => onChange({ allowsCode })}
@@ -68,8 +68,8 @@ export const ModelStep = ({ runtimes, folder, hubModels, ...step }: ModelStepPro
           placeholder={`${folder ?? 's3://…/'}qwen3-8b/`}
           hint={
             hubModels
-              ? 'The S3 folder with the model’s files, or a model id on the Hugging Face Hub, such as Qwen/Qwen3-8B.'
-              : 'The S3 folder that contains the model’s config.json.'
+              ? "The S3 folder with the model's files, or a model id on the Hugging Face Hub, such as Qwen/Qwen3-8B."
+              : "The S3 folder that contains the model's config.json."
           }
           isCode
           autoFocus
@@ -77,7 +77,7 @@ export const ModelStep = ({ runtimes, folder, hubModels, ...step }: ModelStepPro
         />
         {folder !== undefined && !draft.model.startsWith(folder) && (
           <div>
-            <Button onClick={() => onChange({ model: folder })}>Use your organization’s folder</Button>
+            <Button onClick={() => onChange({ model: folder })}>Use your organization's folder</Button>
           </div>
         )}
         <Columns>
@@ -117,7 +117,7 @@ export const ModelStep = ({ runtimes, folder, hubModels, ...step }: ModelStepPro
               fault={draft.dimensions === '' ? undefined : faults.dimensions}
               placeholder="1024"
               inputMode="numeric"
-              hint="hidden_size in the model’s config.json."
+              hint="hidden_size in the model's config.json."
             />
           )}
         </Columns>

@@ -55,7 +55,7 @@ const AddAdapter = ({ deployment: { id, name: base }, onClose }: AdapterDialogPr
           onChange={setSource}
           isCode
           placeholder="s3://…/legal-adapter/"
-          hint="A folder in your organization’s folder, with adapter_config.json and adapter_model.safetensors as PEFT saves them."
+          hint="A folder in your organization's folder, with adapter_config.json and adapter_model.safetensors as PEFT saves them."
         />
       </Form>
     </Dialog>

@@ -72,7 +72,7 @@ const SwitchRule = ({ rule, onClose }: ActionProps) => {
       <p>
         {isActive
           ? 'The rule accepts no tokens until you enable it again, and its active API keys are revoked. Access tokens that it has issued work for up to 15 minutes.'
-          : `Jobs from ${rule.issuer} that meet the rule’s conditions get access tokens again.`}
+          : `Jobs from ${rule.issuer} that meet the rule's conditions get access tokens again.`}
       </p>
     </Confirm>
   );

@@ -95,7 +95,7 @@ export const Screen = () => {
   if (account !== '') return <Rule account={account} id={id} />;
   return (
     <Page title="Federation rule">
-      <Empty title="The link doesn’t name the service account">
+      <Empty title="The link doesn't name the service account">
         <p>
           Rules belong to service accounts. <Link to="/federation-rules">Choose the service account</Link>, then the rule.
         </p>

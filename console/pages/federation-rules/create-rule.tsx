@@ -88,7 +88,7 @@ export const CreateRule = ({ account, onClose }: { account: string; onClose: () 
               label="Issuer"
               value={issuer}
               onChange={setIssuer}
-              hint="The iss claim of the tokens: an https address that publishes an OpenID configuration. It can’t be changed later."
+              hint="The iss claim of the tokens: an https address that publishes an OpenID configuration. It can't be changed later."
               isCode
               autoFocus
             />

@@ -97,7 +97,7 @@ export const FurtherFields = ({ draft, onChange }: RuleFieldsProps) => (
       label={RULE_LABELS.audience}
       value={draft.audience}
       onChange={(audience) => onChange({ audience })}
-      hint="The aud claim. With the address of this control plane, the job’s tokens can’t be used elsewhere."
+      hint="The aud claim. With the address of this control plane, the job's tokens can't be used elsewhere."
       isCode
       autoComplete="off"
     />

@@ -44,7 +44,7 @@ const RULES: readonly Rule[] = [
       : undefined,
   ({ budget }) =>
     budget?.left && /^0(\.0+)?$/.test(budget.left)
-      ? { text: 'This month’s budget is used up: requests are rejected', to: '/usage', tone: 'bad' }
+      ? { text: "This month's budget is used up: requests are rejected", to: '/usage', tone: 'bad' }
       : undefined,
   ({ deployments }) =>
     deployments && (deployments.states.failed ?? 0) > 0

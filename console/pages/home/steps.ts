@@ -35,7 +35,7 @@ const ofPlatform = ({ has_model, has_organization, has_owner, has_invoice }: Non
     has_owner,
     {
       title: 'Invite its owner',
-      note: 'Owners invite colleagues and see the organization’s usage and costs.',
+      note: "Owners invite colleagues and see the organization's usage and costs.",
       to: '/users',
       action: 'Invite user',
     },

@@ -55,7 +55,7 @@ export const Domains = (part: PartProps) => {
   return (
     <Section title="Domains">
       {domains.length === 0 ? (
-        <p>No domains yet, so nobody can sign in. Edit the identity provider to add the domains of your users’ email addresses.</p>
+        <p>No domains yet, so nobody can sign in. Edit the identity provider to add the domains of your users' email addresses.</p>
       ) : (
         <Table
           label="Domains and their TXT records"

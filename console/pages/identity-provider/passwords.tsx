@@ -74,7 +74,7 @@ const RefusePasswords = ({ provider, organization, onClose }: DialogProps) => {
                   ...(breakGlass ? [] : [[chosen, 'Choose an owner'] as const]),
                   ...owners.map(({ id, email }) => [id, email] as const),
                 ]}
-                hint="If the provider is down, this owner can still sign in with a password and their second factor. They can’t be disabled, deleted or given another role until you choose another break-glass owner."
+                hint="If the provider is down, this owner can still sign in with a password and their second factor. They can't be disabled, deleted or given another role until you choose another break-glass owner."
               />
               <LockedOut emails={emails} isCut={has_more} />
             </Form>

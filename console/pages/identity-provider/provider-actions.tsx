@@ -96,7 +96,7 @@ const DeleteProvider = ({ onClose, ...part }: ActionProps) => {
     >
       <p>
         Its users stay and sign in with passwords again. Users who never had one can set it with “Forgot your password?”. Its domains become
-        available, and its SCIM tokens and list of logins are deleted. This can’t be undone.
+        available, and its SCIM tokens and list of logins are deleted. This can't be undone.
       </p>
     </Confirm>
   );

@@ -1,7 +1,7 @@
 const ADVICE: Readonly<Record<string, string>> = {
   no_role: 'No group in the mapping matches. Compare the mapping with the claim, or set a default role.',
   groups_left_out: 'The provider leaves out the groups of users who are in too many. Use app roles, or assign fewer groups.',
-  acr_missing: 'The token’s acr is not one of the required values.',
+  acr_missing: "The token's acr is not one of the required values.",
   email_missing: 'Add the email claim at the provider, and email to the scopes.',
   email_not_verified: 'Verify the address at the provider, or treat email addresses as verified.',
   domain_not_verified: 'The address is in a domain that is not verified for this identity provider.',

@@ -72,7 +72,7 @@ export const CreateProvider = ({ organization, onClose }: CreateProviderProps) =
           label="Issuer"
           value={issuer}
           onChange={setIssuer}
-          hint="Exactly as in the provider’s /.well-known/openid-configuration. It can’t be changed later."
+          hint="Exactly as in the provider's /.well-known/openid-configuration. It can't be changed later."
           fault={/[<>]/.test(issuer) && issuer !== PRESETS[preset].issuer ? 'Replace the parts in angle brackets.' : undefined}
           isCode
           autoComplete="off"

@@ -37,7 +37,7 @@ export const UserFields = ({ draft, onChange }: ProviderFieldsProps) => (
       label={PROVIDER_LABELS.domains}
       value={draft.domains}
       onChange={(domains) => onChange({ domains })}
-      hint="Domains of your users’ email addresses, separated by commas. You verify them afterwards."
+      hint="Domains of your users' email addresses, separated by commas. You verify them afterwards."
       placeholder="example.com"
       isCode
       autoComplete="off"
@@ -46,7 +46,7 @@ export const UserFields = ({ draft, onChange }: ProviderFieldsProps) => (
       label={PROVIDER_LABELS.roleClaim}
       value={draft.roleClaim}
       onChange={(roleClaim) => onChange({ roleClaim })}
-      hint="The claim that lists a user’s groups. Leave empty to manage roles here, under Users."
+      hint="The claim that lists a user's groups. Leave empty to manage roles here, under Users."
       isCode
       autoComplete="off"
     />
@@ -87,7 +87,7 @@ export const FurtherProviderFields = ({ draft, onChange }: ProviderFieldsProps) 
       />
       <CheckField
         label={PROVIDER_LABELS.addressesAreManaged}
-        hint="Only for providers that don’t send email_verified, such as Entra ID, and only if your organization controls all these addresses."
+        hint="Only for providers that don't send email_verified, such as Entra ID, and only if your organization controls all these addresses."
         checked={draft.addressesAreManaged}
         onChange={(addressesAreManaged) => onChange({ addressesAreManaged })}
       />

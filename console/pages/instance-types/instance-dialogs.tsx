@@ -29,7 +29,7 @@ export const AddInstanceType = ({ onClose }: { onClose: () => void }) => {
   return (
     <Dialog title="Register instance type" onClose={onClose}>
       <p>
-        Deployments can use it once it has a price. Take these values from the AWS page of the instance type: they can’t be changed later.
+        Deployments can use it once it has a price. Take these values from the AWS page of the instance type: they can't be changed later.
       </p>
       <Form
         submitLabel="Register instance type"
@@ -107,7 +107,7 @@ const AddVersion = ({ type: { id, version }, kind, current = '', children, onClo
 /** Adds a price version to an instance type. */
 export const AddInstancePrice = (props: TypeDialogProps) => (
   <AddVersion {...props} kind="price" current={props.type.price?.per_hour}>
-    A price version can’t be changed or removed. Each second of GPU time is charged at the price in effect, to every organization whose
+    A price version can't be changed or removed. Each second of GPU time is charged at the price in effect, to every organization whose
     deployments run on this type.
   </AddVersion>
 );
@@ -116,7 +116,7 @@ export const AddInstancePrice = (props: TypeDialogProps) => (
 export const AddInstanceCost = (props: TypeDialogProps) => (
   <AddVersion {...props} kind="cost" current={props.type.costs?.[0]?.per_hour}>
     Your own cost per hour of this type. It is not charged to anyone, and only the platform sees it, under Economics. It can start in the
-    past, and can’t be changed or removed.
+    past, and can't be changed or removed.
   </AddVersion>
 );
 
@@ -140,7 +140,7 @@ export const ChangeTypeStatus = ({ type: { id, status, version }, onClose }: Typ
     >
       <p>
         {retires
-          ? 'New deployments and generations can’t use it. Deployments that use it now keep running at its price.'
+          ? "New deployments and generations can't use it. Deployments that use it now keep running at its price."
           : 'New deployments and generations can use it, if it has a price.'}
       </p>
     </Confirm>

@@ -23,7 +23,7 @@ const NoInvoices = ({ me, isFiltered }: { me: Me; isFiltered: boolean }) =>
     <Empty title="No invoices yet">
       <p>
         Each month's usage is invoiced at 01:00 UTC on the 1st of the next month. A month without usage has no invoice.
-        {isOfPlatform(me) && ' Set the seller first: drafts can’t be issued without one.'}
+        {isOfPlatform(me) && " Set the seller first: drafts can't be issued without one."}
       </p>
       <ButtonLink to="/usage">View usage and costs</ButtonLink>
     </Empty>

@@ -16,7 +16,7 @@ const namesIn = (text: string): string[] => text.split(/\s+/).filter((name) => n
 export const FallbacksDialog = ({ model, onClose }: { model: Model; onClose: () => void }) => (
   <Dialog title={`Edit fallbacks of ${model.name}`} onClose={onClose}>
     <p>
-      Sluice tries these models in order when the model has no capacity, isn’t ready, fails or is too slow. Callers pay the price of the
+      Sluice tries these models in order when the model has no capacity, isn't ready, fails or is too slow. Callers pay the price of the
       model that answers, and see its name.
     </p>
     <VersionedForm

@@ -65,7 +65,7 @@ export const ModelLimits = ({ model }: { model: Model }) => (
         ['Default max_tokens', ofText(model, tokens(model.default_output_tokens))],
         ['Features', ofText(model, featuresOf(model))],
         ['Fallbacks', model.fallbacks.length > 0 ? model.fallbacks.join(', ') : undefined],
-        ['Prompt tokens counted', model.tokenizer ? 'before the request is admitted' : 'by the model’s runtime only'],
+        ['Prompt tokens counted', model.tokenizer ? 'before the request is admitted' : "by the model's runtime only"],
         [
           'Kind',
           model.organization === null ? (

@@ -57,7 +57,7 @@ export const PriceDialog = ({ model, onClose }: { model: PricedModel; onClose: (
     return (
       <Dialog title={`Confirm price of ${model.name}`} onClose={onClose}>
         <PriceChange preview={preview} />
-        <Notice tone="warn">You can’t change or remove a price version. It takes effect within 30 s of its start time.</Notice>
+        <Notice tone="warn">You can't change or remove a price version. It takes effect within 30 s of its start time.</Notice>
         <Form
           submitLabel="Add price"
           onCancel={() => setPreview(undefined)}

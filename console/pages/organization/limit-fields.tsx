@@ -20,7 +20,7 @@ export const LimitFields = ({ draft, onChange, disabled = false }: LimitFieldsPr
           <TextField
             key={name}
             label={LIMITS_LABELS[name]}
-            hint={name === 'concurrency' ? 'Leave empty for the platform’s default.' : 'Leave empty for no limit.'}
+            hint={name === 'concurrency' ? "Leave empty for the platform's default." : 'Leave empty for no limit.'}
             fault={faults[name]}
             value={draft[name]}
             onChange={(text) => onChange({ [name]: text })}

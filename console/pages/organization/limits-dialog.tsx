@@ -10,7 +10,7 @@ export const LimitsDialog = ({ organization, onClose }: { organization: Organiza
   const { id, name } = organization;
   return (
     <Dialog title={`Set limits of ${name}`} onClose={onClose}>
-      <p>All API keys of the organization share these limits. Changes apply from each key’s next request.</p>
+      <p>All API keys of the organization share these limits. Changes apply from each key's next request.</p>
       <VersionedForm
         thing={organization}
         draftOf={draftOfLimits}

@@ -36,7 +36,7 @@ const SuspendDialog = ({ organization: { id, name, version }, onClose }: Organiz
       <Stack>
         <Items>
           <li>Its API keys stop working from their next request. Requests in progress are completed.</li>
-          <li>Its users can still sign in and read, but can’t change anything. New users can’t be invited.</li>
+          <li>Its users can still sign in and read, but can't change anything. New users can't be invited.</li>
           <li>Its deployments keep running and are charged. They can be stopped and deleted, but not started.</li>
           <li>Its webhooks receive no events.</li>
         </Items>

@@ -8,7 +8,7 @@ export const ORGANIZATION_LABELS = {
   name: 'Name',
   requiresSecondFactor: 'Require a second factor',
   freshLoginMinutes: 'Sign-in valid for sensitive changes (minutes)',
-  storesNoContent: 'Don’t store request content',
+  storesNoContent: "Don't store request content",
 } as const satisfies Record<keyof OrganizationDraft, string>;
 
 /** An organization as its form edits it. */

@@ -27,7 +27,7 @@ const Limits = ({ organization: { limits, has_default_concurrency } }: { organiz
             'Concurrent requests',
             <span key="concurrency">
               <Count value={limits.concurrency} />
-              {has_default_concurrency && ' (the platform’s default)'}
+              {has_default_concurrency && " (the platform's default)"}
             </span>,
           ],
           ['Budget per month', limits.month_budget === null ? 'no budget' : <Money key="budget" amount={limits.month_budget} />],
@@ -80,11 +80,11 @@ const OrganizationPage = ({ organization }: { organization: Organization }) => {
       actions={<OrganizationActions organization={organization} />}
     >
       {status !== 'active' && (
-        <Notice tone="warn">This organization is suspended: its API keys don’t work, and its users can only read.</Notice>
+        <Notice tone="warn">This organization is suspended: its API keys don't work, and its users can only read.</Notice>
       )}
       {no_content_pending && (
         <Notice tone="warn">
-          The setting for request content hasn’t reached all API keys yet. If this notice stays, save the setting again.
+          The setting for request content hasn't reached all API keys yet. If this notice stays, save the setting again.
         </Notice>
       )}
       <Row>

@@ -24,7 +24,7 @@ export const OnboardFields = ({ draft, onChange, fixed }: OnboardFieldsProps) =>
         autoFocus
       />
       <TextField
-        label="Owner’s email"
+        label="Owner's email"
         hint="The owner manages the organization and can invite others."
         fault={faults.email}
         type="email"
@@ -56,7 +56,7 @@ export const OnboardFields = ({ draft, onChange, fixed }: OnboardFieldsProps) =>
             />
           )}
           <TextField
-            label="Owner’s temporary password"
+            label="Owner's temporary password"
             hint="At least 12 characters. You send it to the owner. Leave empty to send one by email."
             value={draft.temporaryPassword}
             onChange={(temporaryPassword) => onChange({ temporaryPassword })}

@@ -46,7 +46,7 @@ export const SendToOwner = ({ made: { organization, owner, api_key }, isPassword
       {api_key && (
         <>
           <Notice tone="warn">
-            Copy the secret of the API key {api_key.name} now, and send it separately from the message. It’s shown only once.
+            Copy the secret of the API key {api_key.name} now, and send it separately from the message. It's shown only once.
           </Notice>
           <Code label="Secret" variants={[['Secret', api_key.secret]]} />
         </>

@@ -32,7 +32,7 @@ const FollowDialog = ({ settings: { api_key, version }, onClose }: { settings: S
       await readAgain('/v1/observability/payload-log');
     }}
   >
-    The organization’s settings apply to {api_key} again. Content that is already logged is kept until its retention ends.
+    The organization's settings apply to {api_key} again. Content that is already logged is kept until its retention ends.
   </Confirm>
 );
 
@@ -42,7 +42,7 @@ const State = ({ settings }: { settings: Settings }) => {
   return (
     <Section title={api_key === null ? 'Organization' : 'API key'} isCard>
       {pending && (
-        <Notice tone="warn">The last change hasn’t reached all API keys yet. If this notice stays, save the settings again.</Notice>
+        <Notice tone="warn">The last change hasn't reached all API keys yet. If this notice stays, save the settings again.</Notice>
       )}
       <Facts
         facts={[
@@ -92,7 +92,7 @@ export const Screen = () => {
         {(settings) => (
           <>
             <State settings={settings} />
-            <div role="status">{saves > 0 && <Notice tone="good">Saved. The settings apply from each API key’s next request.</Notice>}</div>
+            <div role="status">{saves > 0 && <Notice tone="good">Saved. The settings apply from each API key's next request.</Notice>}</div>
             <SettingsForm key={`${settings.api_key} ${saves}`} settings={settings} onSaved={() => setSaves(saves + 1)} />
           </>
         )}

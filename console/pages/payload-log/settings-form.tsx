@@ -34,7 +34,7 @@ const Fields = ({ draft, change }: FieldsProps) => (
   <>
     <CheckField
       label={LABELS.enabled}
-      hint="Applies from each API key’s next request. Requests with the header x-sluice-log: off are never logged."
+      hint="Applies from each API key's next request. Requests with the header x-sluice-log: off are never logged."
       checked={draft.enabled}
       onChange={(enabled) => change({ enabled })}
     />

@@ -55,7 +55,7 @@ const Bench = ({ models, organization }: BenchProps) => {
         <ModelFields models={models} chosen={chosen} onChange={changeNames} />
         {turns.length > 0 && <Button onClick={clearConversation}>Clear conversation</Button>}
       </Filters>
-      {unknown.length > 0 && <Notice tone="warn">You can’t use {unknown.join(' and ')} here. Choose another model.</Notice>}
+      {unknown.length > 0 && <Notice tone="warn">You can't use {unknown.join(' and ')} here. Choose another model.</Notice>}
       {error && <Failure failure={error} onRetry={() => void refetch()} />}
       <Split beside={<SettingsPanel settings={settings} models={[chosen.model, chosen.with].filter((model) => model !== undefined)} />}>
         <Stack>

@@ -7,7 +7,7 @@ import type { Model } from './model-choice.ts';
 import { type Effort, faultsOf, type Settings } from './settings.ts';
 
 const EFFORTS: readonly Choice<Effort | ''>[] = [
-  ['', 'The model’s default'],
+  ['', "The model's default"],
   ['none', 'None'],
   ['low', 'Low'],
   ['medium', 'Medium'],

@@ -32,7 +32,7 @@ export const Waking = ({ wake, onCancel }: { wake: Wake; onCancel: () => void })
         <p>
           {left > 0 ? `About ${inWords(Math.max(1, left))} left` : 'This is taking longer than expected'}
           {wake.p50Seconds > 0 &&
-            `. Half of the deployment’s starts took at most ${inWords(wake.p50Seconds)}, 90% at most ${inWords(wake.p90Seconds)}`}
+            `. Half of the deployment's starts took at most ${inWords(wake.p50Seconds)}, 90% at most ${inWords(wake.p90Seconds)}`}
           . {next > 0 ? `Sluice retries the request in ${Math.ceil(next)} s` : 'Sluice is retrying the request'}, for at most{' '}
           {MAX_WAKE_SECONDS / 60} minutes in total.
         </p>

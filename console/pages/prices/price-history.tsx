@@ -86,7 +86,7 @@ export const PriceHistory = ({ model, organization }: { model: string; organizat
         {({ data }) =>
           data.length === 0 ? (
             <Empty title="No price yet">
-              <p>The model can’t be called until it has a price.</p>
+              <p>The model can't be called until it has a price.</p>
             </Empty>
           ) : (
             <Versions prices={data} />

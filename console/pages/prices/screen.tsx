@@ -69,7 +69,7 @@ const OwnModels = ({ organization }: { organization: string }) => {
       ]}
       empty={
         <Empty title="This organization has no models of its own">
-          <p>Only deployments are an organization’s own models. All organizations pay the same prices for shared models.</p>
+          <p>Only deployments are an organization's own models. All organizations pay the same prices for shared models.</p>
         </Empty>
       }
     />
@@ -98,7 +98,7 @@ export const Screen = () => {
         <OwnModels organization={organization} />
       ) : (
         <Empty title="Enter a model">
-          <p>Enter the name of one of the organization’s deployments.</p>
+          <p>Enter the name of one of the organization's deployments.</p>
         </Empty>
       )}
     </Page>

@@ -13,8 +13,8 @@ import { ProjectActions } from '../projects/project-actions.tsx';
 import { BUDGETS, PROJECT_LABELS, type Project } from '../projects/project-draft.ts';
 
 const GAUGES = {
-  day: 'Spent of today’s budget',
-  month: 'Spent of this month’s budget',
+  day: "Spent of today's budget",
+  month: "Spent of this month's budget",
   total: 'Spent of the total budget',
 } as const;
 

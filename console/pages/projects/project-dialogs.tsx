@@ -121,6 +121,6 @@ export const ArchiveProject = ({ project: { id, name, version }, organization, o
       await readAgain('/v1/projects');
     }}
   >
-    <p>API keys in the project keep working and its usage is kept, but no other key can join it. This can’t be undone.</p>
+    <p>API keys in the project keep working and its usage is kept, but no other key can join it. This can't be undone.</p>
   </Confirm>
 );

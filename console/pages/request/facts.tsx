@@ -64,7 +64,7 @@ export const RequestTokens = ({ request: { usage, time_to_first_token_ms, durati
         ['Input', <Count key="input" value={usage.input_tokens} />],
         ['Cached input', <Count key="cached" value={usage.cached_tokens} />],
         ['Output', <Count key="output" value={usage.output_tokens} />],
-        ['Counted by', usage.source === 'runtime' ? 'the model’s runtime' : 'Sluice'],
+        ['Counted by', usage.source === 'runtime' ? "the model's runtime" : 'Sluice'],
         ['Time to first token', <Duration key="first" milliseconds={time_to_first_token_ms} />],
         ['Duration', <Duration key="complete" milliseconds={duration_ms} />],
       ]}

@@ -49,7 +49,7 @@ const Results = ({ values, search }: ResultsProps) => {
         if (rows.length === 0 && !list.hasNextPage) return <NothingFound values={values} />;
         return (
           <div>
-            {isLive && newer.error && <Notice tone="warn">New requests couldn’t be loaded: {newer.error.message}</Notice>}
+            {isLive && newer.error && <Notice tone="warn">New requests couldn't be loaded: {newer.error.message}</Notice>}
             {live?.isBehind && <Notice tone="warn">Requests arrive faster than this page can load them. Add a filter to see all.</Notice>}
             {rows.length > 0 && <RequestTable rows={rows} organization={values.organization} />}
             <More

@@ -71,7 +71,7 @@ const ExecuteDialog = ({ rerate, onClose }: { rerate: Rerate; onClose: () => voi
   >
     <p>
       Sluice bills or credits {formatDifference(phaseOf(rerate)?.difference ?? '0')} in total to the organizations below, with their next
-      invoice or prepaid credit. This can’t be undone, but another rerate can correct it.
+      invoice or prepaid credit. This can't be undone, but another rerate can correct it.
     </p>
   </Confirm>
 );

@@ -13,11 +13,11 @@ type Dialect = NonNullable<RequestBody<'POST /v1/runtimes'>['dialect']>;
 
 const DIALECTS: readonly (readonly [Dialect, string])[] = [
   ['vllm', 'vLLM'],
-  ['sluice', 'Sluice’s own container'],
-  ['llama_cpp', 'llama.cpp’s server'],
+  ['sluice', "Sluice's own container"],
+  ['llama_cpp', "llama.cpp's server"],
   ['transformers', 'transformers serve'],
 ];
-const AMI_HINT = 'SageMaker’s InferenceAmiVersion, which determines the GPU driver. Leave empty to use the AMI of the instance type.';
+const AMI_HINT = "SageMaker's InferenceAmiVersion, which determines the GPU driver. Leave empty to use the AMI of the instance type.";
 
 interface RuntimeDialogProps {
   runtime: Runtime;
@@ -52,7 +52,7 @@ export const AddRuntime = ({ onClose }: { onClose: () => void }) => {
           value={id}
           onChange={setId}
           placeholder="vllm-0.30.0-patched"
-          hint="Deployments refer to it. You can’t change it later."
+          hint="Deployments refer to it. You can't change it later."
           isCode
           autoFocus
         />
@@ -61,7 +61,7 @@ export const AddRuntime = ({ onClose }: { onClose: () => void }) => {
           value={image}
           onChange={setImage}
           placeholder="vllm:server-sagemaker-cuda-v2.5"
-          hint="An image of AWS Deep Learning Containers or of an ECR registry, with an exact tag or a digest. You can’t change it later."
+          hint="An image of AWS Deep Learning Containers or of an ECR registry, with an exact tag or a digest. You can't change it later."
           isCode
         />
         <TextField
@@ -127,7 +127,7 @@ export const ChangeStatus = ({ runtime: { id, status, version }, onClose }: Runt
     >
       <p>
         {retires
-          ? 'New deployments and generations can’t use it. Existing ones keep it, and their callers aren’t affected.'
+          ? "New deployments and generations can't use it. Existing ones keep it, and their callers aren't affected."
           : 'New deployments and generations can use it.'}
       </p>
     </Confirm>

@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Runtime>[] = [
 // The platform's own facts, and what it can change.
 const platformColumns = (open: (opened: Opened) => void): readonly Column<Runtime>[] => [
   { title: 'Image', render: ({ image }) => <code>{image}</code> },
-  { title: 'AMI', render: ({ ami }) => ami ?? 'instance type’s default' },
+  { title: 'AMI', render: ({ ami }) => ami ?? "instance type's default" },
   {
     title: 'Actions',
     render: (runtime) => (
@@ -72,7 +72,7 @@ export const Screen = () => {
   return (
     <Page
       title="Runtimes"
-      description="The container images that deployments can run models with. You can’t change an image: register a new runtime instead."
+      description="The container images that deployments can run models with. You can't change an image: register a new runtime instead."
       actions={
         canChange && (
           <Button look="primary" onClick={() => setDialog('add')}>

@@ -14,7 +14,7 @@ export const Screen = () => {
   const query = useRead('GET /v1/billing/seller', {});
   const isMissing = query.data === undefined && query.error?.status === NOT_SET;
   return (
-    <Page title="Seller" description="Your company’s details on invoices and credit notes. Issued documents don’t change.">
+    <Page title="Seller" description="Your company's details on invoices and credit notes. Issued documents don't change.">
       {isMissing && <Notice tone="warn">No seller is set yet. Invoices stay drafts until you set one.</Notice>}
       <div role="status">{saves > 0 && <Notice tone="good">Saved. Invoices issued from now on use these details.</Notice>}</div>
       <Loaded query={isMissing ? { ...query, data: NO_SELLER, error: null } : query}>

@@ -54,8 +54,8 @@ export const EndAccount = ({ account: { id, name, version }, isDeletion, onClose
       >
         <p>
           {isDeletion
-            ? 'Its secrets and federation rules are deleted, and its sessions end. This can’t be undone.'
-            : 'Its sessions end. Its secrets and federation rules don’t work until you enable it again.'}
+            ? "Its secrets and federation rules are deleted, and its sessions end. This can't be undone."
+            : "Its sessions end. Its secrets and federation rules don't work until you enable it again."}
         </p>
         <CheckField
           label="Revoke the API keys that it created"

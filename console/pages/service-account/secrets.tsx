@@ -35,7 +35,7 @@ const CreateSecret = ({ account, onClose }: { account: ServiceAccount; onClose: 
     return (
       <SecretDialog title={`Secret of ${name}`} secret={created.secret} onClose={onClose}>
         <p>
-          Store it as <code>SERVICE_ACCOUNT_SECRET</code> in your job’s secret store. The job exchanges it for an access token that works
+          Store it as <code>SERVICE_ACCOUNT_SECRET</code> in your job's secret store. The job exchanges it for an access token that works
           for 15 minutes:
         </p>
         <Code label="A job with this secret" variants={jobSnippets({ controlUrl, account })} />
@@ -126,7 +126,7 @@ export const Secrets = ({ account }: { account: ServiceAccount }) => {
         {({ data }) =>
           data.length === 0 ? (
             <p>
-              No secret yet. A program authenticates with a secret. Jobs on platforms that sign tokens for them don’t need one: use a
+              No secret yet. A program authenticates with a secret. Jobs on platforms that sign tokens for them don't need one: use a
               federation rule.
             </p>
           ) : (

@@ -63,11 +63,11 @@ const Levels = ({ organization, month }: { organization: string | undefined; mon
             {levels.credit_note !== null && (
               <Notice>
                 <p>
-                  A credit note for the month’s <ScreenLink to={invoices}>invoice</ScreenLink> shows the numbers for each missed promise.
+                  A credit note for the month's <ScreenLink to={invoices}>invoice</ScreenLink> shows the numbers for each missed promise.
                 </p>
               </Notice>
             )}
-            {!levels.is_final && <Notice>These are counts so far. Percentiles and credits are available with the month’s invoice.</Notice>}
+            {!levels.is_final && <Notice>These are counts so far. Percentiles and credits are available with the month's invoice.</Notice>}
             <Table
               label={`Service levels of ${monthName(month)}`}
               columns={COLUMNS}

@@ -90,7 +90,7 @@ export const StatePromise = ({ model, list, onClose }: PromiseDialogProps) => {
                   {draft[measure].trim() !== '' && (
                     <TextField
                       label={PROMISE_LABELS[`${measure}_least`]}
-                      hint="With fewer in a month, the measure isn’t evaluated."
+                      hint="With fewer in a month, the measure isn't evaluated."
                       value={draft[`${measure}_least`]}
                       onChange={(text) => change({ [`${measure}_least`]: text })}
                       fault={faults[`${measure}_least`]}

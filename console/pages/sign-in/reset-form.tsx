@@ -40,7 +40,7 @@ export const ResetForm = ({ onDone, onCancel }: ResetFormProps) => {
         onDone();
       }}
     >
-      <Notice>If {email} belongs to a user, we’ve sent a code to it. It can take a minute to arrive.</Notice>
+      <Notice>If {email} belongs to a user, we've sent a code to it. It can take a minute to arrive.</Notice>
       <TextField label="Code" value={code} onChange={setCode} autoComplete="one-time-code" isCode autoFocus />
       <NewPasswordField value={password} onChange={setPassword} />
     </Form>

@@ -36,7 +36,7 @@ export const SingleSignOnForm = ({ email: known = '', isInNewTab = false, onCanc
   const [isBegun, setBegun] = useState(false);
   return (
     <Form
-      submitLabel={isBegun ? 'Open sign-in again' : 'Continue to your company’s sign-in'}
+      submitLabel={isBegun ? 'Open sign-in again' : "Continue to your company's sign-in"}
       canSubmit={email !== ''}
       onCancel={onCancel}
       onSubmit={async () => {

@@ -64,7 +64,7 @@ const Messages = ({ ticket, messages }: { ticket: string; messages: readonly Tic
               {message.attachments.map((file) => (
                 <File key={file.id} ticket={ticket} file={file} />
               ))}
-              <small>Sluice doesn’t scan attachments. Open a file only if you trust the sender.</small>
+              <small>Sluice doesn't scan attachments. Open a file only if you trust the sender.</small>
             </Stack>
           )}
         </Message>

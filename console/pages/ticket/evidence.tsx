@@ -96,7 +96,7 @@ export const TicketEvidence = ({ ticket }: { ticket: Ticket }) => {
     <Loaded query={evidence}>
       {({ data }) => (
         <>
-          {data.length < ticket.evidence.length && <Notice>Some of the resources of this ticket aren’t visible to you.</Notice>}
+          {data.length < ticket.evidence.length && <Notice>Some of the resources of this ticket aren't visible to you.</Notice>}
           {data.map((each, i) => (
             <EvidenceCard
               key={each.id}

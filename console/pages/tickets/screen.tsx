@@ -51,7 +51,7 @@ const NothingFound = ({ isFiltered, isSupport }: { isFiltered: boolean; isSuppor
   if (isSupport)
     return (
       <Empty title="No tickets waiting for support">
-        <p>New tickets and customers’ replies appear here, with the earliest due time first.</p>
+        <p>New tickets and customers' replies appear here, with the earliest due time first.</p>
       </Empty>
     );
   return (

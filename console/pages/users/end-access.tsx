@@ -64,8 +64,8 @@ export const EndAccess = ({ user: { id, email, version }, isDeletion, onClose }:
       >
         <p>
           {isDeletion
-            ? 'The user is removed and can no longer sign in. This can’t be undone.'
-            : 'All their sessions end, and they can’t sign in until you enable them again.'}
+            ? "The user is removed and can no longer sign in. This can't be undone."
+            : "All their sessions end, and they can't sign in until you enable them again."}
         </p>
         <CheckField
           label="Revoke the API keys that they created"

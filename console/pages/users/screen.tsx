@@ -78,7 +78,7 @@ export const Screen = () => {
       title="Users"
       description={
         isOfPlatform(me)
-          ? 'The platform’s own users. Choose an organization to see its users.'
+          ? "The platform's own users. Choose an organization to see its users."
           : 'The people who can sign in, and their roles.'
       }
       actions={

@@ -5,8 +5,8 @@ type Attempt = Delivery['attempts'][number];
 
 const ERRORS: Readonly<Record<NonNullable<Attempt['error']>, string>> = {
   url_refused: 'The URL is not allowed.',
-  address_refused: 'The host has an address that isn’t on the public internet.',
-  dns_failed: 'The host has no address, or its DNS servers don’t answer.',
+  address_refused: "The host has an address that isn't on the public internet.",
+  dns_failed: "The host has no address, or its DNS servers don't answer.",
   connection_failed: 'The connection was refused or dropped.',
   tls_failed: 'The certificate is not valid for the host.',
   timed_out: 'There was no response within 10 seconds.',

@@ -30,7 +30,7 @@ const WebhookPage = ({ webhook, organization }: { webhook: Webhook; organization
       {!enabled && (
         <Notice tone="warn">
           {disabled_reason === 'gone' && 'Sluice stopped sending events because the receiver answered 410. '}
-          Events that occur in the meantime aren’t sent later.
+          Events that occur in the meantime aren't sent later.
         </Notice>
       )}
       <Section title="Details" isCard>

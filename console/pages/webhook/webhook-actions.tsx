@@ -56,7 +56,7 @@ const DeleteWebhook = ({ webhook: { id, url, version }, organization, onClose }:
         void readNow();
       }}
     >
-      <p>Sluice stops sending events to {url}, including those waiting for a retry. This can’t be undone.</p>
+      <p>Sluice stops sending events to {url}, including those waiting for a retry. This can't be undone.</p>
     </Confirm>
   );
 };

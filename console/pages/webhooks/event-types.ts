@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<SelectableType, readonly [group: string, words: str
   'sluice.deployment.benchmark_drifted.v1': ['Deployments', 'Benchmark drifted from an earlier one'],
   'sluice.deployment.speed_drifted.v1': ['Deployments', 'Request speed drifted from the benchmark'],
   'sluice.deployment.state_changed.v1': ['Deployments', 'Deployment state changed'],
-  'sluice.deployment.window_unpaid.v1': ['Deployments', 'Credit doesn’t cover a schedule window'],
+  'sluice.deployment.window_unpaid.v1': ['Deployments', "Credit doesn't cover a schedule window"],
   'sluice.service_account.secret_expiring.v1': ['Service accounts', 'Secret expires within 14 days'],
   'sluice.split.stopped.v1': ['Models', 'Alias split stopped because of errors'],
   'sluice.ticket.created.v1': ['Tickets', 'Ticket opened'],

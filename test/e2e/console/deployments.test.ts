@@ -108,7 +108,7 @@ describe('deployments in the console', () => {
     const { page, faults, close } = await ui.open(owner, '/deployments');
     await page.clock.install();
     await page.getByRole('link', { name: 'Deploy a model' }).last().click();
-    await page.getByRole('button', { name: 'Use your organization’s folder' }).click();
+    await page.getByRole('button', { name: "Use your organization's folder" }).click();
     expect(await page.getByLabel('Model files').inputValue()).toBe(folder);
     await page.getByLabel('Model files').fill(`${folder}qwen3-8b/`);
     await page.getByRole('radio', { name: TYPE }).click();

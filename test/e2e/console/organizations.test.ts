@@ -25,7 +25,7 @@ describe('organizations in the console', () => {
     await page.getByRole('button', { name: 'Onboard organization' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Organization').fill(name);
-    await dialog.getByLabel('Owner’s email').fill(email);
+    await dialog.getByLabel("Owner's email").fill(email);
     await dialog.getByLabel('First API key').fill('production');
     await dialog.getByText('Limits, credit and password').click();
     await dialog.getByLabel('Budget per month').fill('500');
@@ -62,7 +62,7 @@ describe('organizations in the console', () => {
     });
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Organization').fill(name);
-    await dialog.getByLabel('Owner’s email').fill(admin.email);
+    await dialog.getByLabel("Owner's email").fill(admin.email);
     await dialog.getByRole('button', { name: 'Onboard organization' }).click();
     await dialog.getByText('The service could not be reached').waitFor();
     await dialog.getByRole('button', { name: 'Retry remaining steps' }).click();
@@ -71,7 +71,7 @@ describe('organizations in the console', () => {
       .getByRole('alert')
       .filter({ hasText: /e-?mail|address/i })
       .waitFor();
-    await dialog.getByLabel('Owner’s email').fill(`grace-${randomUUID()}@example.com`);
+    await dialog.getByLabel("Owner's email").fill(`grace-${randomUUID()}@example.com`);
     await dialog.getByRole('button', { name: 'Retry remaining steps' }).click();
     await page.getByRole('dialog', { name: `${name} is ready` }).waitFor();
     expect(await named(name)).toHaveLength(1);
@@ -116,7 +116,7 @@ describe('organizations in the console', () => {
     const { page, faults, close } = await ui.open(owner, '/account');
     await page.getByRole('link', { name: 'Own', exact: true }).click();
     await page.getByRole('button', { name: 'Edit' }).click();
-    await page.getByLabel('Don’t store request content').check();
+    await page.getByLabel("Don't store request content").check();
     await page.getByRole('button', { name: 'Save organization' }).click();
     await page.getByText('not stored').waitFor();
     expect(await page.getByRole('button', { name: /Suspend|Set limits|Grant credit/ }).count()).toBe(0);

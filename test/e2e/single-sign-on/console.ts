@@ -68,7 +68,7 @@ const sessionCookies = async (context: BrowserContext) =>
 const begin = async (page: Page, email: string): Promise<void> => {
   await page.getByRole('button', { name: 'Sign in with your company' }).click();
   await page.getByLabel('Email').fill(email);
-  await page.getByRole('button', { name: 'Continue to your company’s sign-in' }).click();
+  await page.getByRole('button', { name: "Continue to your company's sign-in" }).click();
 };
 
 const signIn = async (page: Page, { email, password }: Pick<SignedIn, 'email' | 'password'>): Promise<void> => {
@@ -125,7 +125,7 @@ describe('single sign-on in a browser', () => {
       expect(await dialog.getByLabel('Email').inputValue()).toBe(at('eve'));
       const [tab] = await Promise.all([
         context.waitForEvent('page'),
-        dialog.getByRole('button', { name: 'Continue to your company’s sign-in' }).click(),
+        dialog.getByRole('button', { name: "Continue to your company's sign-in" }).click(),
       ]);
       // The provider knows them already.
       await tab.getByRole('heading', { name: 'You are signed in' }).waitFor();
@@ -155,7 +155,7 @@ describe('single sign-on in a browser', () => {
         const dialog = page.getByRole('dialog', { name: 'Confirm your identity' });
         const [tab] = await Promise.all([
           context.waitForEvent('page'),
-          dialog.getByRole('button', { name: 'Continue to your company’s sign-in' }).click(),
+          dialog.getByRole('button', { name: "Continue to your company's sign-in" }).click(),
         ]);
         await tab.getByRole('heading', { name: 'You are signed in' }).waitFor();
         await page.getByRole('heading', { name: 'nightly' }).waitFor();

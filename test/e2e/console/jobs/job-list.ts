@@ -163,7 +163,7 @@ export const JOBS: readonly Job[] = [
     walk: async (page, { weights }) => {
       await open(page, 'Deployments');
       await page.getByRole('link', { name: 'Deploy a model' }).last().click();
-      await page.getByRole('button', { name: 'Use your organization’s folder' }).click();
+      await page.getByRole('button', { name: "Use your organization's folder" }).click();
       await page.getByLabel('Model files').fill(`${weights.folder}qwen3-8b/`);
       await page.getByRole('radio', { name: weights.instanceType }).click();
       await page.getByText('Ready to deploy').waitFor();
@@ -224,7 +224,7 @@ export const JOBS: readonly Job[] = [
       await page.getByRole('link', { name: 'Onboard organization' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Organization').fill(name);
-      await dialog.getByLabel('Owner’s email').fill(`ada-${randomUUID()}@example.com`);
+      await dialog.getByLabel("Owner's email").fill(`ada-${randomUUID()}@example.com`);
       await dialog.getByLabel('First API key').fill('production');
       await dialog.getByText('Limits, credit and password').click();
       await dialog.getByLabel('Budget per month').fill('500');
