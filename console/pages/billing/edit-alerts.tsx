@@ -37,7 +37,7 @@ export const EditAlerts = ({ profile, query, onClose }: EditAlertsProps) => (
           <p>The organization gets an alert at each of these percentages, such as 50, 80, 100. Leave empty for no alerts.</p>
           <TextField
             label={LABELS.budget}
-            hint="Percentages of the organization's budget and of each API key budget."
+            hint="Percentages of each budget: of the organization, its projects and its API keys."
             value={draft.budget}
             onChange={(budget) => change({ budget })}
             fault={faultOf(draft.budget)}

@@ -48,7 +48,8 @@ const Alerts = ({
     <Section title="Alerts" actions={can(me, 'billing:write') && <Button onClick={() => setEdited(profile)}>Edit alerts</Button>}>
       <p>
         Alerts are sent once per budget period by <ScreenLink to="/webhooks">webhook</ScreenLink> and by email to the addresses in the
-        billing profile. They cover the organization's budget and the budgets of its <ScreenLink to="/api-keys">API keys</ScreenLink>.
+        billing profile. They cover the budgets of the organization, its <ScreenLink to="/projects">projects</ScreenLink> and its{' '}
+        <ScreenLink to="/api-keys">API keys</ScreenLink>.
       </p>
       {budget !== null && budget_thresholds.length > 0 && (
         <Table
@@ -59,7 +60,8 @@ const Alerts = ({
         />
       )}
       <p>
-        {budget === null && `API key budgets: ${listed(budget_thresholds)}. The organization has no budget; an admin can set one. `}
+        {budget === null &&
+          `Budgets of projects and API keys: ${listed(budget_thresholds)}. The organization has no budget; an admin can set one. `}
         Prepaid credit: {listed(credit_thresholds)}
         {credit_thresholds.length > 0 && ' of the balance after the last grant'}.
       </p>
