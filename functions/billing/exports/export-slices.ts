@@ -1,5 +1,7 @@
 import { ownerIdOf } from '../../../shared/admission/item/shards.ts';
 import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
+import type { BilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
+import type { BillingFiles } from '../../../shared/billing/billing-files.ts';
 import type { EventExport } from '../../../shared/billing/export.ts';
 import { endOfMonth, monthOf, nextMonth, startOfMonth } from '../../../shared/billing/month.ts';
 import { prefixes } from '../../../shared/ids/id.ts';
@@ -7,6 +9,7 @@ import { DAY_MS } from '../../../shared/time/units.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
+import { loadDay } from '../close/day-file.ts';
 
 // Rollups can be late, so recent days are read even if they have none.
 const ROLLUPS_LATE_MS = DAY_MS;
@@ -31,12 +34,22 @@ export interface SliceDependencies {
   limiters: Pick<LimiterStore, 'listByOrganization'>;
   rollups: Pick<RollupStore, 'listDays'>;
   gpuEvents: Pick<GpuEventStore, 'listDays'>;
+  billedMonths: Pick<BilledMonthsStore, 'get'>;
+  files: BillingFiles;
   now: () => number;
 }
 
 type Range = Pick<EventExport, 'from_ms' | 'to_ms'>;
 
-const monthsOf = ({ from_ms, to_ms }: Range): { month: string; from: string; to: string; isWhole: boolean }[] => {
+interface MonthPart {
+  month: string;
+  /** UTC days, both inclusive. */
+  from: string;
+  to: string;
+  isWhole: boolean;
+}
+
+const monthsOf = ({ from_ms, to_ms }: Range): MonthPart[] => {
   const months = [];
   for (let month = monthOf(from_ms); startOfMonth(month) < to_ms; month = nextMonth(month)) {
     const [start, end] = [startOfMonth(month), endOfMonth(month)];
@@ -53,14 +66,32 @@ const monthsOf = ({ from_ms, to_ms }: Range): { month: string; from: string; to:
 // Rows of a filtered export don't add up to invoices.
 const isUnfiltered = ({ api_key_ids, models }: EventExport): boolean => api_key_ids === null && models === null;
 
-const keysOf = async ({ limiters }: SliceDependencies, { organization, api_key_ids }: EventExport): Promise<string[]> => {
+const keysOf = async ({ limiters }: SliceDependencies, organization: string): Promise<string[]> => {
   const limiterIds = await Array.fromAsync(limiters.listByOrganization(organization));
-  const keys = new Set(limiterIds.filter((id) => id.startsWith(prefixes.key)).map(ownerIdOf));
-  return [...keys].filter((id) => api_key_ids === null || api_key_ids.includes(id)).sort();
+  return limiterIds.filter((id) => id.startsWith(prefixes.key)).map(ownerIdOf);
 };
 
-const daysOf = async ({ rollups, now }: SliceDependencies, keyId: string, from: string, to: string): Promise<string[]> => {
-  const days = new Set<string>();
+// The days on which an invoice has counted events of a key, which the totals can lack.
+const billedDays = async (
+  { billedMonths, files }: SliceDependencies,
+  organization: string,
+  { month, from, to }: MonthPart,
+): Promise<Map<string, string[]>> => {
+  const days = new Map<string, string[]>();
+  const billed = Object.entries((await billedMonths.get(organization, month))?.days ?? {});
+  for (const [day, read] of billed.filter(([each]) => each >= from && each <= to))
+    for (const { id } of (await loadDay(files, organization, day, read))?.sources ?? [])
+      if (id.startsWith(prefixes.key)) days.set(id, [...(days.get(id) ?? []), day]);
+  return days;
+};
+
+const daysOf = async (
+  { rollups, now }: SliceDependencies,
+  keyId: string,
+  { from, to }: MonthPart,
+  billed: readonly string[] = [],
+): Promise<string[]> => {
+  const days = new Set(billed);
   for await (const { day } of rollups.listDays(keyId, from, to)) days.add(day);
   const first = Math.max(Date.parse(from), Date.parse(dayOf(now() - ROLLUPS_LATE_MS)));
   for (let ms = first; ms <= Date.parse(to); ms += DAY_MS) days.add(dayOf(ms));
@@ -72,20 +103,24 @@ const daysOf = async ({ rollups, now }: SliceDependencies, keyId: string, from: 
  * @param after the id of the first slice to list; reading begins with its month
  */
 export async function* slicesOf(deps: SliceDependencies, wanted: EventExport, after = ''): AsyncGenerator<ExportSlice> {
-  const keys = await keysOf(deps, wanted);
+  const { organization, api_key_ids } = wanted;
+  const limited = await keysOf(deps, organization);
   const months = monthsOf(wanted);
   const isFocus = wanted.format === 'focus';
-  for (const [m, { month, from, to, isWhole }] of months.entries()) {
+  for (const [m, part] of months.entries()) {
+    const { month, from, to, isWhole } = part;
     if (`${month}/~` < after) continue;
+    const billed = await billedDays(deps, organization, part);
+    const keys = [...new Set([...limited, ...billed.keys()])].filter((id) => api_key_ids === null || api_key_ids.includes(id)).sort();
     const progressAt = (key: number): number => Math.floor((PER_MILLE * (m + key / (keys.length + 1))) / months.length);
     for (const [k, of] of keys.entries()) {
       if (`${month}/1/${of}/~` < after) continue;
-      for (const day of await daysOf(deps, of, from, to))
+      for (const day of await daysOf(deps, of, part, billed.get(of)))
         yield { id: `${month}/1/${of}/${day}`, month, kind: 'key', of, day, progress: progressAt(k) };
     }
     if (!isFocus || !isUnfiltered(wanted)) continue;
     const days = new Set<string>();
-    for await (const { deploymentId, day } of deps.gpuEvents.listDays(wanted.organization, from, to)) days.add(`${deploymentId}/${day}`);
+    for await (const { deploymentId, day } of deps.gpuEvents.listDays(organization, from, to)) days.add(`${deploymentId}/${day}`);
     for (const place of [...days].sort()) {
       const [of = '', day = ''] = place.split('/');
       yield { id: `${month}/2/${place}`, month, kind: 'deployment', of, day, progress: progressAt(keys.length) };

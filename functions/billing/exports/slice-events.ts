@@ -1,3 +1,4 @@
+import { MAX_EVENT_SHARDS } from '../../../shared/admission/item/shards.ts';
 import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import { shardsOfKey } from '../../../shared/admission/stores/shards-of-key.ts';
 import type { BillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
@@ -31,7 +32,7 @@ export async function* eventsOf(
   { of, day }: ExportSlice,
   after: string,
 ): AsyncGenerator<UsageEvent> {
-  const key = { id: of, shards: await shardsOfKey(limiters, of) };
+  const key = { id: of, shards: (await shardsOfKey(limiters, of)) ?? MAX_EVENT_SHARDS };
   for await (const event of eventsOfKeyDay(usage, key, day)) {
     const arrivedMs = requestTimeMs(event.request_id);
     if (event.request_id <= after || arrivedMs < from_ms || arrivedMs >= to_ms) continue;

@@ -117,7 +117,7 @@ const requestsOf = (deps: RatedUsageDependencies, organization: string, rerate: 
 
     batchesOf: async function* (unit) {
       const { id: key, day } = splitUnit(unit);
-      const shards = await shardsOfKey(limiters, key);
+      const shards = (await shardsOfKey(limiters, key)) ?? 1;
       const starts = bucketStarts(day).filter((ms) => ms + BUCKET_MS > rerate.start_time && ms < rerate.end_time);
       const buckets = starts.flatMap((startMs) => shardIds(key, eventShardsOf(shards)).map((shard) => ({ shard, startMs })));
       for (let i = 0; i < buckets.length; i += PARALLEL_BUCKETS) {

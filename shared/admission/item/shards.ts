@@ -60,8 +60,8 @@ export const shardNumberOf = (limiterId: string): number => Number(limiterId.spl
 /** The shard of a key that a request tries first. */
 export const shardOf = (requestId: string, shards: number): number => (shards === 1 ? 0 : crc32(requestId) % shards);
 
-// Enough for 16,800 requests per second. Every total reads all of a key's event shards.
-const MAX_EVENT_SHARDS = 42;
+/** Enough for 16,800 requests per second. Every total reads all of a key's event shards. */
+export const MAX_EVENT_SHARDS = 42;
 
 /** The number of a key's shards that store its usage events. */
 export const eventShardsOf = (shards: number): number => Math.min(shards, MAX_EVENT_SHARDS);

@@ -65,7 +65,7 @@ const ratedRequest = async (
   keyId: string,
   id: string,
 ): Promise<RatedRequest | undefined> => {
-  const shards = await shardsOfKey(limiters, keyId);
+  const shards = (await shardsOfKey(limiters, keyId)) ?? 1;
   const original = await usage.get(keyId, id, shards);
   if (!original) return undefined;
   const again: UsageEvent[] = [];

@@ -4,6 +4,7 @@ import { parse } from 'csv-parse/sync';
 import type { EventExportDependencies } from '../../../../functions/billing/exports/export-events.ts';
 import { exportEvents } from '../../../../functions/billing/exports/export-events.ts';
 import { saveExport } from '../../../../functions/billing/exports/file-writer.ts';
+import { shardIds } from '../../../../shared/admission/item/shards.ts';
 import { MAX_RUNNING_EXPORTS } from '../../../../shared/billing/export.ts';
 import { createExportStore } from '../../../../shared/billing/export-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
@@ -69,6 +70,28 @@ describe('exportEvents', () => {
     await db.database.delete({ TableName: db.tables.Keys as string, Key: { id: key } });
     const row = await exporting.run(await exporting.create(newExport(organization)));
     expect(idsIn(await exporting.read(row)).toSorted()).toEqual(events.map(({ request_id }) => request_id).toSorted());
+  });
+
+  test.each([
+    ['of a day without totals', false],
+    ['of a key that lost all its limiters', true],
+  ])('writes the events that an invoice has counted, also %s', async (_, isLost) => {
+    const organization = newId('organization');
+    const [key, used] = [await keyOf(organization, 100_000), await keyOf(organization)];
+    const shards = (await db.limiters.get(key))?.shards ?? 1;
+    const day = '2026-10-15';
+    const events = Array.from({ length: 12 }, (_, i) => eventAt(key, `${day}T13:07:09.123Z`, i, { org_id: organization }));
+    for (const event of events) await db.usage.putIfAbsent(event, shards);
+    await exporting.store([eventAt(used, `${day}T00:00:00.000Z`, 1, { org_id: organization })]);
+    await exporting.bill(organization, day, [...events, eventAt(used, `${day}T00:00:00.000Z`, 1)]);
+    if (isLost) for (const id of shardIds(key, shards)) await db.database.delete({ TableName: db.tables.Keys as string, Key: { id } });
+    const ids = events.map(({ request_id }) => request_id);
+    const whole = await exporting.run(await exporting.create(newExport(organization)));
+    expect(idsIn(await exporting.read(whole))).toHaveLength(13);
+    const one = await exporting.run(await exporting.create(newExport(organization, { api_key_ids: [key] })));
+    expect(idsIn(await exporting.read(one)).toSorted()).toEqual(ids.toSorted());
+    const dayBefore = { from_ms: Date.parse('2026-10-14'), to_ms: Date.parse(day) };
+    expect(await exporting.run(await exporting.create(newExport(organization, dayBefore)))).toMatchObject({ rows: 0 });
   });
 
   test('writes a request that waited across the boundary of two exports to the first, by its arrival', async () => {

@@ -1,8 +1,14 @@
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { countUsage } from '../../../../functions/billing/close/counted-events.ts';
+import { storeDay } from '../../../../functions/billing/close/day-file.ts';
+import { readDay } from '../../../../functions/billing/close/read-day.ts';
+import type { EventSource } from '../../../../functions/billing/close/sources.ts';
 import { type EventExportDependencies, exportEvents } from '../../../../functions/billing/exports/export-events.ts';
 import { createUploads } from '../../../../functions/billing/exports/upload.ts';
 import { createMemoryStore } from '../../../../infra/local/s3/object-store.ts';
 import { startS3 } from '../../../../infra/local/s3/server.ts';
+import { createBilledMonthsStore } from '../../../../shared/billing/billed-months-store.ts';
+import { createBillingFiles } from '../../../../shared/billing/billing-files.ts';
 import { createBillingSettingsStore } from '../../../../shared/billing/billing-settings-store.ts';
 import { createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
 import { EventExport, exportKey } from '../../../../shared/billing/export.ts';
@@ -108,6 +114,8 @@ export const startExports = async (db: TestDatabase) => {
     limiters: openLimiters(line, db.tables.Keys as string),
     rollups: createRollupStore(line, db.tables.Usage as string),
     gpuEvents: createGpuEventStore(line, db.tables.Usage as string),
+    billedMonths: createBilledMonthsStore(accountsOf(line, 'Billing')),
+    files: createBillingFiles(uploading, bucket),
     usage: createUsageStore(line, db.tables.Usage as string),
     models: createModelStore(line, db.tables.Models as string),
     catalogue: createCatalogueStore(accountsOf(line, 'Deployments')),
@@ -141,6 +149,22 @@ export const startExports = async (db: TestDatabase) => {
         for (const event of of) addEvent(totals, event);
         await rollups.put({ keyId, day, model: model ?? '-', orgId: of[0]?.org_id ?? '', totals });
       }
+    },
+
+    /** Closes the month of a day, of which an invoice has counted these events. */
+    bill: async (organization: string, day: string, events: readonly UsageEvent[]): Promise<void> => {
+      const sources = [...Map.groupBy(events, ({ key_id }) => key_id)].toSorted().map(
+        ([id, own]): EventSource => ({
+          id,
+          count: async (add) => {
+            for (const event of own) add(countUsage(event));
+          },
+        }),
+      );
+      const read = await readDay(organization, day, sources, { before: undefined, parallel: 1, hasTime: () => true });
+      const days = { [day]: await storeDay(createBillingFiles(client, bucket), read) };
+      const month = { organization, month: day.slice(0, 7), days, suspected: [], invoice: null, version: 0 };
+      await transact(db.database, [createBilledMonthsStore(billing).toReplace(month)]);
     },
 
     create: async (created: EventExport): Promise<EventExport> => {

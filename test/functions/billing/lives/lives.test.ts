@@ -139,7 +139,8 @@ const exportedIds = async (life: Life, boundaries: readonly number[]): Promise<s
   for (const [i, from_ms] of boundaries.entries()) {
     const to_ms = boundaries[i + 1];
     if (to_ms === undefined) continue;
-    const row = await exporting.run(await exporting.create(newExport(life.organization, { format: 'jsonl', from_ms, to_ms })));
+    const created = await exporting.create(newExport(life.organization, { format: 'jsonl', from_ms, to_ms }));
+    const row = await exporting.run(created, { ...exporting.dependencies, files: bucket.files });
     const lines = (await exporting.read(row)).split('\n').filter(Boolean);
     ids.push(...lines.map((line) => (JSON.parse(line) as { id: string }).id));
   }
