@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { newLimiterItem } from '../../../../shared/admission/item/limiter-item.ts';
 import { canonicalJson } from '../../../../shared/billing/canonical-json.ts';
 import type { Invoice, InvoiceLine } from '../../../../shared/billing/invoice.ts';
-import type { Database } from '../../../../shared/database/database.ts';
+import type { Database, Item } from '../../../../shared/database/database.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { costNanos } from '../../../../shared/prices/price.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
+import { addEvent, noTotals } from '../../../../shared/usage/totals.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { startBillingFiles, type TestBillingFiles } from '../../../support/fixtures/billing-files.ts';
 import { type Closing, closingOf, createClosing, MODEL } from '../../../support/fixtures/closing.ts';
@@ -334,6 +336,28 @@ describe('closeMonth, for usage that comes after its month was closed', () => {
     ]);
     expect(lines[3]?.description).toBe(`Correction for 2026-10: ${MODEL}, cached prompt tokens`);
     expect(await closing.invoices.ofMonth(organization, '2026-12')).toEqual([]);
+  });
+
+  test('bills the events of a key whose only limiter was lost once that was made again', async () => {
+    const lost = await usage('2026-10-02');
+    const totals = noTotals();
+    addEvent(totals, lost);
+    await closing.rollUp([lost]);
+    await closing.rollups.put({ keyId: key, day: '2026-10-02', model: MODEL, orgId: organization, totals });
+    await database.database.delete({ TableName: database.tables.Keys as string, Key: { id: key } });
+    await close('2026-10');
+    expect(await closing.invoices.ofMonth(organization, '2026-10')).toEqual([]);
+    expect(logged('totals_differ')).toHaveLength(1);
+
+    // As `rebuild` does: the last use is not known.
+    await database.database.put({
+      TableName: database.tables.Keys as string,
+      Item: newLimiterItem(key, organization, { set: {} }) as object as Item,
+    });
+    await close('2026-11');
+    const { lines, subtotal_nanos } = await invoiceOf('2026-11');
+    expect(lines.filter(({ is_correction, month }) => is_correction && month === '2026-10')).not.toEqual([]);
+    expect(subtotal_nanos).toBe(14_001n);
   });
 
   test('includes days that were rated again after their totals had expired', async () => {
