@@ -71,10 +71,11 @@ export const percentOf = (part: string, whole: string): number => {
   return units <= 0n ? Number(PERCENT) : Number((toUnits(part) * PERCENT) / units);
 };
 
-/** A share of a whole in percent, to the nearest; 0 if the whole is zero. */
-export const nearestPercent = (part: string, whole: string): number => {
+/** A share of a whole to the nearest percent, such as `12%` or `<1%`; `0%` if the whole is zero. */
+export const formatShare = (part: string, whole: string): string => {
   const units = toUnits(whole);
-  return units <= 0n ? 0 : Number((2n * toUnits(part) * PERCENT + units) / (2n * units));
+  const percent = units <= 0n ? 0n : (2n * toUnits(part) * PERCENT + units) / (2n * units);
+  return percent === 0n && units > 0n && toUnits(part) > 0n ? '<1%' : `${percent}%`;
 };
 
 const UNITS_PER_CENT = 10n ** BigInt(SCALE - 2);

@@ -1,4 +1,4 @@
-import { fromUnits, nearestPercent, sumOf, toUnits } from '../../design/format/amounts.ts';
+import { formatShare, fromUnits, sumOf, toUnits } from '../../design/format/amounts.ts';
 import type { Grouping, Measure } from './usage-query.ts';
 
 /** A group of usage in a bucket. Costs have no tokens and requests. */
@@ -67,9 +67,9 @@ const measured = ({ cost, input, output, requests }: UsageSums, measure: Measure
 export const measuredText = (sums: UsageSums, measure: Measure): string =>
   measure === 'cost' ? fromUnits(toUnits(sums.cost)) : String(measured(sums, measure));
 
-/** The share of the input tokens that runtimes read from their caches, in percent. */
+/** The share of the input tokens that runtimes read from their caches, such as `12%`. */
 export const cacheShare = ({ cached, input }: Pick<UsageSums, 'cached' | 'input'>): string =>
-  input === 0n ? '–' : `${nearestPercent(String(cached), String(input))}%`;
+  input === 0n ? '–' : formatShare(String(cached), String(input));
 
 const inOrder = (rows: Iterable<UsageRow>, measure: Measure): UsageRow[] =>
   [...rows].sort((one, other) => {

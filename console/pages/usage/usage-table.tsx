@@ -2,7 +2,7 @@ import { addressOfId } from '../../client/ids.ts';
 import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { type Column, Table } from '../../design/data/table.tsx';
 import { Count, Money } from '../../design/data/values.tsx';
-import { nearestPercent } from '../../design/format/amounts.ts';
+import { formatShare } from '../../design/format/amounts.ts';
 import { cacheShare, measuredText, type UsageTable as Tabulated, type UsageRow } from './tabulate.ts';
 import type { Measure } from './usage-query.ts';
 
@@ -48,7 +48,7 @@ export const UsageTable = ({ table: { groups, total }, measure, title, nameOf }:
       {
         title: 'Share',
         isNumeric: true,
-        render: (row) => `${nearestPercent(measuredText(row, measure), measuredText(total, measure))}%`,
+        render: (row) => formatShare(measuredText(row, measure), measuredText(total, measure)),
       },
     ]}
   />

@@ -3,9 +3,9 @@ import {
   counted,
   formatAmount,
   formatCount,
+  formatShare,
   fromUnits,
   nearestCent,
-  nearestPercent,
   percentOf,
   perMillion,
   sumOf,
@@ -79,10 +79,12 @@ describe('an estimate in cents', () => {
 
 describe('shares of a whole', () => {
   test.each([
-    ['0.35751', '0.40821', 88],
-    ['0.0507', '0.40821', 12],
-    ['1', '0', 0],
-  ])('makes %s of %s %d percent', (part, whole, percent) => {
-    expect(nearestPercent(part, whole)).toBe(percent);
+    ['0.35751', '0.40821', '88%'],
+    ['0.0507', '0.40821', '12%'],
+    ['0.0007', '0.40821', '<1%'],
+    ['0', '0.40821', '0%'],
+    ['1', '0', '0%'],
+  ])('shows %s of %s as %s', (part, whole, shown) => {
+    expect(formatShare(part, whole)).toBe(shown);
   });
 });
