@@ -193,14 +193,6 @@ export const Config = z.strictObject({
   notifications: Notifications,
   telemetry: Telemetry,
   support: Support,
-  selfSignUp: setting(
-    {
-      description: 'Lets anyone create an account. Otherwise, users must be invited.',
-      cost: '$0.015 a month for each active user beyond 10,000.',
-      example: { selfSignUp: true },
-    },
-    z.boolean().default(false),
-  ),
   auditCopies: settings(
     {
       description:

@@ -6,6 +6,7 @@ const MIN_CHARACTERS = 4;
 
 // Settings of earlier releases, with what replaces them.
 const REMOVED: Readonly<Record<string, string>> = {
+  selfSignUp: 'It let strangers into the user pool, where they could not log in. Invite users instead (docs/control-plane.md).',
   structuredOutputs: 'Set capabilities.structured_outputs of each model instead (docs/publish-models.md).',
 };
 

@@ -23,7 +23,7 @@ export class IdentityStack extends Stack {
       timeout: TRIGGER_TIMEOUT,
     });
     data.attempts.grant(authChallenge, 'DeleteItem');
-    this.users = new UserPool(this, 'Users', { selfSignUp: config.selfSignUp, authChallenge });
+    this.users = new UserPool(this, 'Users', { authChallenge });
     // The control stack of earlier releases imports it, and an export in use can't be removed.
     this.exportValue(this.users.pool.userPoolProviderUrl);
     new CfnOutput(this, 'UserPoolId', { value: this.users.pool.userPoolId });

@@ -59,11 +59,8 @@ export class UserPool extends Construct {
   readonly pool: CdkUserPool;
   readonly clients: Readonly<Record<PoolClient, UserPoolClient>>;
 
-  /**
-   * @param props.selfSignUp whether anyone can create an account
-   * @param props.authChallenge checks sign-ins without a password
-   */
-  constructor(scope: Construct, id: string, { selfSignUp, authChallenge }: { selfSignUp: boolean; authChallenge: LambdaFunction }) {
+  /** @param props.authChallenge checks sign-ins without a password */
+  constructor(scope: Construct, id: string, { authChallenge }: { authChallenge: LambdaFunction }) {
     super(scope, id);
     this.pool = new CdkUserPool(this, 'Pool', {
       // The cheapest plan that rotates refresh tokens.
@@ -73,7 +70,8 @@ export class UserPool extends Construct {
       standardAttributes: { email: { required: true, mutable: true } },
       autoVerify: { email: true },
       keepOriginal: { email: true },
-      selfSignUpEnabled: selfSignUp,
+      // Only an invited user has a row of our own, without which nobody can log in.
+      selfSignUpEnabled: false,
       passwordPolicy: {
         minLength: MIN_PASSWORD_LENGTH,
         requireLowercase: true,

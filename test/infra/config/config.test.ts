@@ -23,7 +23,6 @@ describe('the configuration', () => {
       name: 'sluice',
       endpointTag: 'sluice',
       logRetentionDays: 30,
-      selfSignUp: false,
       deployments: { hubModels: false, repositories: ['vllm', 'djl-inference', 'sglang-server'] },
     });
     expect(readConfig(undefined).reservedConcurrency).toBeUndefined();

@@ -33,6 +33,11 @@ describe('readConfig', () => {
       { structuredOutputs: true },
       'structuredOutputs was removed. Set capabilities.structured_outputs of each model instead (docs/publish-models.md).',
     ],
+    [
+      'says why a setting of an earlier release is gone',
+      { selfSignUp: false },
+      'selfSignUp was removed. It let strangers into the user pool, where they could not log in. Invite users instead (docs/control-plane.md).',
+    ],
     ['lists all settings if none is near', { foo: true }, /^.*foo is not a setting\. Use name, stage, .* or commit\.$/],
     ['lists the allowed texts', { requestClient: 'sdkk' }, 'requestClient must be direct or sdk, not "sdkk".'],
     ['lists the allowed numbers', { logRetentionDays: 31 }, 'logRetentionDays must be 7, 30, 90 or 365, not 31.'],

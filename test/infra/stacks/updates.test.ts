@@ -16,7 +16,7 @@ const ALONE: Readonly<Record<string, readonly string[]>> = { auditCopies: ['slui
 
 // These settings add nothing that one stack exports to another.
 const VALUES_ONLY = [
-  ...['name', 'stage', 'endpointTag', 'endpointRegions', 'gatewayLogRole', 'ondemandUrl', 'requestClient', 'selfSignUp', 'slo', 'memory'],
+  ...['name', 'stage', 'endpointTag', 'endpointRegions', 'gatewayLogRole', 'ondemandUrl', 'requestClient', 'slo', 'memory'],
   ...['logRetentionDays', 'commit', 'runbookUrl'],
 ];
 
