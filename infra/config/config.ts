@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { AdoptedTables } from './adopted-tables.ts';
 import { BillBudget, Billing, Notifications } from './billing.ts';
+import { conflictsOf } from './conflicts.ts';
 import { Deployments } from './deployments.ts';
 import { explainFaults } from './explain-faults.ts';
 import { Hosts } from './host.ts';
@@ -88,7 +89,7 @@ export const Config = z.strictObject({
       defaultText: '`[]`: the region of the deployment',
     },
     z
-      .array(z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/))
+      .array(z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'expected a region such as eu-west-1'))
       .max(16)
       .default([]),
   ),
@@ -177,6 +178,7 @@ export const Config = z.strictObject({
     z
       .url({ protocol: /^https$/ })
       .refine((url) => !url.endsWith('/'), 'expected no trailing slash')
+      .refine((url) => !url.endsWith('/v1'), 'expected no /v1 at the end')
       .optional(),
   ),
   requestClient: setting(
@@ -336,7 +338,8 @@ const warmsOwnTables = ({ warmThroughput, tables }: Pick<Config, 'warmThroughput
   Object.keys(warmThroughput).every((table) => !Object.hasOwn(tables, table));
 
 const ConsistentConfig = Config.superRefine((config, { addIssue }) => {
-  for (const fault of [faultOfConcurrency(config), faultOfHeldRequests(config)]) if (fault) addIssue({ code: 'custom', ...fault });
+  for (const fault of [faultOfConcurrency(config), faultOfHeldRequests(config), ...conflictsOf(config)])
+    if (fault) addIssue({ code: 'custom', ...fault });
 })
   .refine(isNameInStage, { path: ['stage'], message: `with the name, ${EXPECTED_NAME}` })
   .refine(hasReceiver, { path: ['billBudget'], message: 'expected alarmEmail, which gets the emails' })

@@ -73,6 +73,8 @@ const valueAt = (value: unknown, path: Path): unknown =>
 const plainly = (message: string): string =>
   message
     .replace(/^Invalid (?:input|string): |^Too (?:big|small): /, '')
+    .replace(/^expected int, received number$/, 'expected a whole number')
+    .replace(/^expected array to have >=1 items$/, 'expected at least one item')
     .replace('>=', 'at least ')
     .replace('<=', 'at most ')
     .replace('Invalid email address', 'expected an email address')

@@ -91,6 +91,8 @@ describe('the configuration', () => {
     { alarmEmail: 'nobody' },
     { ondemandUrl: 'http://ondemand.example.com' },
     { ondemandUrl: 'https://ondemand.example.com/' },
+    { ondemandUrl: 'https://ondemand.example.com/v1' },
+    { endpointRegions: ['mars'] },
     { hosts: { serverless: { domain: 'api.example.com' } } },
     { hosts: { serverless: { domain: 'API.example.com', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/0f5c9b1e' } } },
     { hosts: { serverless: { onlyDomain: true } } },

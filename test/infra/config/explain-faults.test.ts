@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { readConfig } from '../../../infra/config/config.ts';
 
+const HOST = { domain: 'api.example.com', certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/0f5c9b1e' };
 const PREFIX = "Invalid settings in the CDK context 'sluice': ";
 
 describe('readConfig', () => {
@@ -48,6 +49,19 @@ describe('readConfig', () => {
       { billBudget: { monthlyUsd: 5 } },
       'billBudget: expected alarmEmail, which gets the emails.',
     ],
+    [
+      'says which host has the domain of another one',
+      { hosts: { serverless: HOST, control: HOST } },
+      'hosts.control.domain: expected another domain than that of hosts.serverless: each host needs its own.',
+    ],
+    [
+      'says how many of its environments a function can keep started',
+      { reservedConcurrency: { inference: 50 }, provisionedConcurrency: { inference: 51 } },
+      'provisionedConcurrency.inference: expected at most 50, which reservedConcurrency.inference reserves. Lower it, or reserve more.',
+    ],
+    ['names a region', { endpointRegions: ['mars'] }, 'endpointRegions[0]: expected a region such as eu-west-1.'],
+    ['asks for a whole number', { organizationConcurrency: 1.5 }, 'organizationConcurrency: expected a whole number.'],
+    ['asks for an item', { deployments: { repositories: [] } }, 'deployments.repositories: expected at least one item.'],
     ['says where the JSON of the command line breaks', '{bad', /^.*They are not JSON: .*position 1/],
   ])('%s', (_, settings, expected) => {
     const message = typeof expected === 'string' ? `${PREFIX}${expected}` : expect.stringMatching(expected);
