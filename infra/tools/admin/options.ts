@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import os from 'node:os';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { NewApiKey } from '../../../functions/control/api-keys/api-key.ts';
@@ -17,7 +17,7 @@ import { priceAt } from '../../../shared/prices/price.ts';
 import { TicketStatus } from '../../../shared/tickets/ticket.ts';
 import { type AlarmName, isAlarmName } from '../../constructs/alarms/alarm-texts.ts';
 import { checkTokenizer } from './tokenizer-files.ts';
-import { UsageError } from './usage.ts';
+import { optionsOf, UsageError } from './usage.ts';
 import { isRequest } from './why/why-request.ts';
 
 const options = {
@@ -38,7 +38,7 @@ const options = {
   'without-second-factor': { type: 'boolean', default: false },
   dollars: { type: 'string' },
   reason: { type: 'string' },
-  actor: { type: 'string', default: userInfo().username },
+  actor: { type: 'string' },
   models: { type: 'string' },
   expires: { type: 'string' },
   day: { type: 'string' },
@@ -102,9 +102,11 @@ const EverySeconds = z.number().min(2).max(60);
 
 /** Parses and validates the command line. @throws UsageError */
 export const readCommand = (args: readonly string[], nowMs: number): Command => {
-  const { positionals, values } = parseStrictly(args);
+  const { positionals, values, tokens } = parseStrictly(args);
   const [command, about] = positionals;
-  const common = { stack: values.stack, isLocal: values.local, actor: values.actor };
+  const given = tokens.filter((token) => token.kind === 'option').map(({ name }) => name);
+  if (command !== undefined) rejectUnused(command, positionals, given);
+  const common = { stack: values.stack, isLocal: values.local, actor: values.actor ?? shellUser() };
   if (command === 'publish-model') {
     if (!values.file) throw new UsageError('publish-model needs --file.');
     const model = { ...modelOf(checked(ModelInFile, readJson(values.file, nowMs), values.file), values.file), version: 1 };
@@ -173,6 +175,25 @@ export const readCommand = (args: readonly string[], nowMs: number): Command => 
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
 };
 
+// Without an effect, an option such as a budget would look as if it had been set.
+const rejectUnused = (command: string, positionals: readonly string[], given: readonly string[]): void => {
+  const taken = optionsOf(command);
+  if (taken === undefined) return;
+  const unused = given.find((name) => !taken.has(name));
+  if (unused !== undefined) throw new UsageError(`${command} has no option --${unused}.`);
+  const surplus = positionals[command === 'why' ? 2 : 1];
+  if (surplus !== undefined) throw new UsageError(`${command} doesn't take '${surplus}'.`);
+};
+
+// A container can run as a user without a name.
+const shellUser = (): string => {
+  try {
+    return os.userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+};
+
 // Accepts the whole name that CloudWatch shows: the stack's name, the alarm's, then the part's.
 const subjectOf = (about: string | undefined): Subject => {
   if (about === undefined) throw new UsageError('why needs the name of an alarm or the id of a request.');
@@ -233,7 +254,7 @@ const dollars = <Name extends string>(values: Partial<Record<Name, string | unde
 
 const parseStrictly = (args: readonly string[]) => {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

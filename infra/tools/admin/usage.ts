@@ -91,6 +91,10 @@ const HEAD = 'Usage: npm run admin -- COMMAND [options]\n';
 
 const isCommand = (name: string): name is keyof typeof COMMANDS => Object.hasOwn(COMMANDS, name);
 
+/** Returns the options that the usage of a command describes, without dashes; undefined if there is no such command. */
+export const optionsOf = (command: string): ReadonlySet<string> | undefined =>
+  isCommand(command) ? new Set(`${COMMANDS[command]}${COMMON}`.match(/(?<=--)[a-z][a-z-]*/g)) : undefined;
+
 /** Returns the usage of all commands. */
 export const usageOfAll = (): string => [HEAD, ...Object.values(COMMANDS), COMMON].join('');
 
