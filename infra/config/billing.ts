@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { FUNCTION, SECRET } from './arns.ts';
+import { EXPECTED_NETWORK, isPrivateNetwork } from './private-network.ts';
 import { FREE, setting, settings } from './setting.ts';
 
 const GUIDE = 'options.md#set-up-billing-and-notifications';
@@ -60,7 +61,7 @@ export const Notifications = settings(
           defaultText: '`[]`: public addresses only',
         },
         z
-          .array(z.union([z.cidrv4(), z.cidrv6()], 'expected a network such as 10.1.0.0/16'))
+          .array(z.union([z.cidrv4(), z.cidrv6()], 'expected a network such as 10.1.0.0/16').refine(isPrivateNetwork, EXPECTED_NETWORK))
           .max(20)
           .default([]),
       ),

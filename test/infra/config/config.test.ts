@@ -85,6 +85,11 @@ describe('the configuration', () => {
       });
   });
 
+  test('can let webhooks reach private networks', () => {
+    const allowedNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fd00::/8'];
+    expect(readConfig({ notifications: { allowedNetworks } }).notifications.allowedNetworks).toEqual(allowedNetworks);
+  });
+
   test.each([
     { name: 'Not OK' },
     { logRetentionDays: 8 },
@@ -132,6 +137,9 @@ describe('the configuration', () => {
     { billing: { stripeSecretArn: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:stripe' } },
     { notifications: { emailFrom: 'Billing <billing@example.com>' } },
     { notifications: { allowedNetworks: ['10.0.0.0'] } },
+    ...['0.0.0.0/0', '127.0.0.1/32', '128.0.0.0/0', '169.254.169.254/32', '::/0', '::1/128', 'fe80::1/64'].map((network) => ({
+      notifications: { allowedNetworks: [network] },
+    })),
     { runbookUrl: 'https://wiki.example.com/operations#alarms' },
     { warmThroughput: { keys: { writesPerSecond: 100 } } },
     { warmThroughput: { audit: {} } },
