@@ -85,8 +85,10 @@ const isDone = async (
       return (await sageMaker.describeEndpoint(name)) !== undefined;
     case 'create_component':
       return (await sageMaker.describeComponent(name)) !== undefined;
-    case 'set_copies':
-      return (await sageMaker.describeComponent(name))?.wantedCopies === call.copies;
+    case 'set_copies': {
+      const component = await sageMaker.describeComponent(name);
+      return component?.wantedCopies === call.copies && component.status !== 'Failed';
+    }
     case 'register_scaling':
     case 'put_policy':
       return false;

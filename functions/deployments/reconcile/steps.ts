@@ -1,6 +1,6 @@
 import { type Deployment, leastCopies } from '../../../shared/deployments/deployment.ts';
 import { adapterNameOf } from '../../../shared/deployments/names.ts';
-import type { ListedComponent } from '../aws/sagemaker.ts';
+import type { DescribedComponent, ListedComponent } from '../aws/sagemaker.ts';
 import { loadableAdapters } from './adapter-components.ts';
 import type { SageMakerCall } from './calls.ts';
 import type { ObservedGeneration } from './observe.ts';
@@ -13,6 +13,9 @@ const targetOf = ({ max_concurrency_per_copy }: Deployment): number => Math.max(
 
 // Components can be scaled in these states, but created only in InService: a rejected creation counts as a failure.
 const OPEN = new Set(['InService', 'Updating', 'SystemUpdating']);
+
+// A failed update leaves the copies that there were: they serve, are charged, and can be scaled.
+const hasFailedWithCopies = ({ status, copies }: DescribedComponent): boolean => status === 'Failed' && copies > 0;
 
 /**
  * The next calls towards a generation with copies, or without ones if the deployment is asleep. They follow from the
@@ -34,7 +37,7 @@ export const stepsUp = (deployment: Deployment, generation: number, existing: Ob
   if (!OPEN.has(endpoint.status)) return [];
   if (!component && adapters.length > 0) return [...needed, ...deletionsOf(generation, adapters)];
   if (!component) return endpoint.status === 'InService' ? [...needed, { generation, kind: 'create_component' }] : needed;
-  if (component.status !== 'InService') return needed;
+  if (component.status !== 'InService' && !hasFailedWithCopies(component)) return needed;
   const scale = (isAsleep ? stepsToSleep : stepsToScale)(deployment, generation, existing);
   return [...needed, ...scale, ...adapterSteps(deployment, generation, existing)];
 };
@@ -73,7 +76,9 @@ const stepsToScale = (deployment: Deployment, generation: number, { component, s
   const [min, max] = [leastCopies(deployment), deployment.copies.max];
   const { wantedCopies = 0, copies = 0 } = component ?? {};
   const bounded = Math.min(max, Math.max(min, wantedCopies));
-  const resize: SageMakerCall[] = bounded === wantedCopies ? [] : [{ generation, kind: 'set_copies', copies: bounded }];
+  // AWS has given up adding the others.
+  const isShort = component !== undefined && hasFailedWithCopies(component) && copies < wantedCopies;
+  const resize: SageMakerCall[] = bounded === wantedCopies && !isShort ? [] : [{ generation, kind: 'set_copies', copies: bounded }];
   if (copies === 0) return resize;
   const isRegistered = scaling && !scaling.isSuspended && scaling.min === min && scaling.max === max;
   const register: SageMakerCall[] = isRegistered
