@@ -61,8 +61,13 @@ const adaptersToTakeOver = (deployment: Deployment, { number }: Generation, obse
   );
 };
 
+// After a stop during a rollout, the old generation starts again, too. The new one must not get its share meanwhile.
+const isWaitingForOld = ({ generations, traffic_percent }: Deployment, { number }: Generation): boolean =>
+  traffic_percent < 100 && generations.some((other) => other.number < number && other.status === 'creating');
+
 // A new generation that serves gets traffic once it has loaded the adapters, so that they lose no request.
 const withTraffic = (deployment: Deployment, generation: Generation, observed: Observed, nowMs: number): Generation => {
+  if (isWaitingForOld(deployment, generation)) return generation;
   const existing = observed.generations.get(generation.number) ?? NOTHING;
   const missing = adaptersToTakeOver(deployment, generation, observed).filter(({ id }) => !hasLoaded(existing, id));
   const [first] = missing;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
 import { MINUTE_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
@@ -99,6 +99,36 @@ test('returns the requests to the old generation if the new one fails after it h
   expect(row).toMatchObject({ state: 'in_service', reason: { code: 'insufficient_capacity' } });
   expect(await sharesOf(world)).toEqual([[first, 100]]);
   expect(endpointsOf(world)).toEqual([first]);
+});
+
+test('leaves the new generation without requests after a start, until the old one is ready as well', async () => {
+  const world = await inService();
+  const [first, second] = namesOf(world, 1, 2) as [string, string];
+  await rollOut(world, 10);
+  await world.run(2 * MINUTE_MS);
+  const shares = await sharesOf(world);
+  expect(shares).toEqual([
+    [first, 90],
+    [second, 10],
+  ]);
+  await world.change((row) => ({ ...inState(row, 'stopping', world.plane.now()), wanted: 'stopped' }));
+  expect(await world.run(10 * MINUTE_MS)).toMatchObject({ state: 'stopped' });
+  await world.change((row) => ({ ...inState(row, 'pending', world.plane.now()), wanted: 'running' }));
+  // Nothing of the old generation can be made yet.
+  const { aws } = world.dependencies;
+  const { sageMaker } = aws;
+  const createComponent: typeof sageMaker.createComponent = async (resources) => {
+    if (resources.component.InferenceComponentName === first) throw Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
+    await sageMaker.createComponent(resources);
+  };
+  world.dependencies.aws = { ...aws, sageMaker: { ...sageMaker, createComponent } };
+  await world.pass();
+  const waiting = await world.run(5 * MINUTE_MS);
+  expect(waiting).toMatchObject({ state: 'creating', generations: [{ status: 'creating' }, { status: 'creating' }] });
+  expect(await world.model()).toMatchObject({ deployment: { is_ready: false } });
+  world.dependencies.aws = aws;
+  expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+  expect(await sharesOf(world)).toEqual(shares);
 });
 
 test('wakes a deployment that sleeps, so that there is a generation to return to', async () => {
