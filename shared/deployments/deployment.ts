@@ -223,7 +223,10 @@ export const Deployment = z.object({
   wake: z.object({ started_at: UnixMs }).optional(),
   /** When the last request is known to have ended, or the deployment last came into service. */
   last_used_at: UnixMs.optional(),
-  /** When a pass last saw requests in flight that it can answer. Passes look only once it may sleep soon. */
+  /**
+   * When a pass last saw requests in flight that it can answer, or the end of a window. Passes look only once it may
+   * sleep soon.
+   */
   in_flight_at: UnixMs.optional(),
   /** The time since which nothing of it is on AWS. Absent: something is, or no pass has checked. */
   empty_since: UnixMs.optional(),

@@ -13,6 +13,8 @@ export interface Use {
   lastEventAtMs?: number | undefined;
   /** True if requests are in flight or wait for a copy. */
   isInUse: boolean;
+  /** True if a window of the schedule has ended since the last pass. */
+  isWindowOver: boolean;
   /** The longest time from a request's end until it is known. */
   lagMs: number;
 }
@@ -53,8 +55,8 @@ export const isIdle = (
 
 // A request that a pass saw in flight can have ended just before the next one, and its end, from which the idle time
 // counts, be known so much later.
-const isQuiet = ({ in_flight_at = 0 }: Deployment, { isInUse, lagMs }: Use, nowMs: number): boolean =>
-  !isInUse && nowMs - in_flight_at >= PASS_INTERVAL_MS + lagMs;
+const isQuiet = ({ in_flight_at = 0 }: Deployment, { isInUse, isWindowOver, lagMs }: Use, nowMs: number): boolean =>
+  !isInUse && !isWindowOver && nowMs - in_flight_at >= PASS_INTERVAL_MS + lagMs;
 
 const runningState = (deployment: Deployment, { observed, use, nowMs }: Observation): DeploymentState => {
   const active = deployment.generations.filter(isActive);
@@ -101,6 +103,12 @@ const endedStarts = (before: Deployment, next: Deployment, state: DeploymentStat
     .map(({ started_at = nowMs }) => start('creation', started_at));
 };
 
+// Passes don't look during a window, so there can have been requests until now, as if the pass before had seen some.
+const inFlightAt = ({ isInUse, isWindowOver }: Use, nowMs: number): Pick<Deployment, 'in_flight_at'> => {
+  if (isInUse) return { in_flight_at: nowMs };
+  return isWindowOver ? { in_flight_at: nowMs - PASS_INTERVAL_MS } : {};
+};
+
 /**
  * The state of a deployment that should run.
  * @param before the stored row
@@ -119,7 +127,7 @@ export const nextState = (before: Deployment, next: Deployment, observation: Obs
     starts: [...rest.starts, ...started].slice(-MAX_STARTS),
     ...(state === 'waking' && { wake: wake ?? { started_at: nowMs } }),
     ...(lastUsed > 0 && { last_used_at: lastUsed }),
-    ...(use.isInUse && { in_flight_at: nowMs }),
+    ...inFlightAt(use, nowMs),
   };
   const reason = reasonOf(before, running, state, observation);
   return { deployment: inState({ ...running, progress: progressOf(running, observed) }, state, nowMs, reason), started };

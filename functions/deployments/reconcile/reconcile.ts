@@ -78,7 +78,7 @@ const readUse = async (
   { stored: deployment, scheduled }: AppliedSchedule,
   nowMs: number,
 ): Promise<Use> => {
-  const unused = { isInUse: false, lagMs: usageLagMs };
+  const unused = { isInUse: false, isWindowOver: deployment.scheduled !== undefined && !scheduled, lagMs: usageLagMs };
   if (!SERVING.includes(deployment.state)) return unused;
   const use = { ...unused, lastEventAtMs: await lastEventAt(deployment) };
   // Before it may sleep: the end of a request that is in flight now can still be unknown then.

@@ -4,7 +4,7 @@ import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { adapterNameOf, archiveKeyOf, awsNameOf } from '../../../shared/deployments/names.ts';
 import { openShadow } from '../../../shared/deployments/shadow.ts';
 import type { Price } from '../../../shared/prices/price.ts';
-import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import type { TestDatabase } from '../../support/emulators/database.ts';
 import type { CallFate } from '../../support/emulators/sagemaker-control-plane.ts';
 import { newDeployment } from '../../support/fixtures/deployments.ts';
@@ -182,6 +182,9 @@ const live = async (database: TestDatabase, commands: readonly Command[]): Promi
   // In a window, it runs. The day after, nothing runs that nobody uses.
   if (life.isScheduled(row)) expect(['in_service', 'failed']).toContain(row.state);
   world.plane.advance(DAY_MS);
+  await life.settle();
+  // Its last requests in a window are known only now.
+  world.plane.advance(3 * MINUTE_MS);
   const later = await life.settle();
   expect(life.benchmarks.check(later)).toEqual([]);
   expect(later.scheduled).toBeUndefined();
