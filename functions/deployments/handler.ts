@@ -22,6 +22,7 @@ import { queueMessages } from '../../shared/middleware/queue-messages.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
+import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { createAdapterFiles } from './adapters/adapter-files.ts';
 import { createPackingShares } from './adapters/packing-shares.ts';
 import { createClients } from './aws/clients.ts';
@@ -50,6 +51,7 @@ const activity = createActivityStore(database, table);
 const startTimes = createStartTimesStore(database, rows);
 const catalogue = createCatalogueStore(rows);
 const limiters = createLimiterStore(database, keysTable);
+const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 const { sageMaker, autoScaling, logs, s3, s3Files, serviceQuotas } = createClients();
 const reconciliations = createReconciliations(createMessageQueue(environmentVariable('RECONCILIATIONS_QUEUE')));
 
@@ -94,7 +96,7 @@ const dependencies: Omit<ReconcileDependencies, 'aws'> & { aws: Omit<ReconcileDe
   repeatForCredit,
   lastEventAt: (deployment) => lastEventAt(activity, deployment),
   usageLagMs: Number(environmentVariable('USAGE_LAG_SECONDS')) * 1_000,
-  isInUse: (deployment) => isInUse({ limiters, now }, deployment),
+  isInUse: (deployment) => isInUse({ limiters, usage, now }, deployment),
   isSuspended: async (organization) => (await limiters.get(organization))?.status === 'suspended',
   shadows: createShadowStore(database, table),
   packingShares: createPackingShares(rows, { now, random: Math.random }),

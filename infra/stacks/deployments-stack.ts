@@ -93,7 +93,8 @@ export class DeploymentsStack extends Stack {
     deployments.grant(this.function, 'GetItem', 'PutItem', 'DeleteItem');
     deployments.grantIndex(this.function, LIVE_INDEX);
     models.grant(this.function, 'GetItem', 'PutItem', 'DeleteItem');
-    usage.grant(this.function, 'PutItem', 'UpdateItem');
+    // Query: the events themselves say if a deployment is used while the rollup is late.
+    usage.grant(this.function, 'PutItem', 'UpdateItem', 'Query');
     // The times of requests, which are compared with the result of a benchmark.
     observability.grant(this.function, 'BatchGetItem', 'Query');
     keys.grant(this.function, 'GetItem', 'BatchGetItem', 'UpdateItem');

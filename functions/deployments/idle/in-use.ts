@@ -1,8 +1,10 @@
-import { entriesOf } from '../../../shared/admission/item/limiter-item.ts';
+import { entriesOf, type LimiterItem } from '../../../shared/admission/item/limiter-item.ts';
 import { isForDeployment } from '../../../shared/admission/item/reservation-entry.ts';
 import { EPOCH_PARTITIONS, epochOf } from '../../../shared/admission/item/sweep-epoch.ts';
 import type { LimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import type { UsageStore } from '../../../shared/usage/usage-store.ts';
+import { hasRecentEvent, lastUsed } from './recent-event.ts';
 
 // DynamoDB's limit for one read of several items.
 const BATCH_LIMITERS = 100;
@@ -11,6 +13,7 @@ const MAX_LIMITERS = 10_000;
 
 interface InUseDependencies {
   limiters: Pick<LimiterStore, 'getMany' | 'listByOrganization' | 'listByEpoch'>;
+  usage: Pick<UsageStore, 'listByBucket'>;
   /** Milliseconds since the epoch. */
   now: () => number;
 }
@@ -32,13 +35,17 @@ async function* allOf(deps: InUseDependencies, organization: string): AsyncGener
 }
 
 /**
- * True if requests for the deployment are in flight or wait for it. A reservation is marked with its request's
- * deployment, and exists from before the request until after its response. A crashed function's reservation counts
- * until the sweep removes it.
+ * True if requests for the deployment are in flight or wait for it, or if one was shortly ago. A reservation is marked
+ * with its request's deployment, and exists from before the request until after its response. A crashed function's
+ * reservation counts until the sweep removes it.
  */
 export const isInUse = async (deps: InUseDependencies, deployment: Deployment): Promise<boolean> => {
-  const hasRequest = async (ids: readonly string[]): Promise<boolean> =>
-    (await deps.limiters.getMany(ids)).some((item) => entriesOf(item).some(([, entry]) => isForDeployment(entry, deployment.id)));
+  let used: LimiterItem[] = [];
+  const hasRequest = async (ids: readonly string[]): Promise<boolean> => {
+    const items = await deps.limiters.getMany(ids);
+    used = lastUsed([...used, ...items]);
+    return items.some((item) => entriesOf(item).some(([, entry]) => isForDeployment(entry, deployment.id)));
+  };
   let read = 0;
   let batch: string[] = [];
   for await (const id of limitersOf(deps, deployment)) {
@@ -47,5 +54,5 @@ export const isInUse = async (deps: InUseDependencies, deployment: Deployment): 
     if (await hasRequest(batch)) return true;
     batch = [];
   }
-  return hasRequest(batch);
+  return (await hasRequest(batch)) || hasRecentEvent(deps, deployment, used);
 };

@@ -71,7 +71,7 @@ describe('the function that manages deployments', () => {
       ...all('dynamodb', ['GetItem', 'PutItem', 'DeleteItem'], ['Deployments']),
       ...all('dynamodb', ['Query'], ['Deployments/index/live']),
       ...all('dynamodb', ['GetItem', 'PutItem', 'DeleteItem'], ['Models']),
-      ...all('dynamodb', ['PutItem', 'UpdateItem'], ['Usage']),
+      ...all('dynamodb', ['PutItem', 'UpdateItem', 'Query'], ['Usage']),
       ...all('dynamodb', ['GetItem', 'BatchGetItem', 'UpdateItem'], ['Keys']),
       ...all('dynamodb', ['Query'], ['Keys/index/epoch', 'Keys/index/organization']),
       ...all('dynamodb', ['PutItem'], ['Notifications', 'Audit'], inTransactions),

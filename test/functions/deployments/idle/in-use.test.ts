@@ -6,9 +6,12 @@ import { deploymentMark, isForDeployment } from '../../../../shared/admission/it
 import { EPOCH_MS } from '../../../../shared/admission/item/sweep-epoch.ts';
 import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import { MINUTE_MS } from '../../../../shared/time/units.ts';
+import { createUsageStore, type UsageStore } from '../../../../shared/usage/usage-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { openLimiters, type TestLimiters } from '../../../support/emulators/limiters.ts';
 import { makeCaller, makeKey, usedTokens } from '../../../support/fixtures/callers.ts';
+import { eventOf } from '../../../support/fixtures/completed-event.ts';
 import type { TestKey } from '../../../support/fixtures/create-key.ts';
 import { newDeployment } from '../../../support/fixtures/deployments.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
@@ -16,14 +19,17 @@ import { newId } from '../../../support/fixtures/new-id.ts';
 let emulator: TestDatabase;
 // With the permissions of the function.
 let limiters: TestLimiters;
+let usage: UsageStore;
 beforeAll(async () => {
   emulator = await startTestDatabase();
-  limiters = openLimiters(await emulator.as('deployments'), emulator.tables.Keys as string);
+  const database = await emulator.as('deployments');
+  limiters = openLimiters(database, emulator.tables.Keys as string);
+  usage = createUsageStore(database, emulator.tables.Usage as string);
 });
 afterAll(() => emulator.close());
 
 const create = (fields: Partial<Deployment> = {}) => newDeployment({ organization: newId('organization'), ...fields });
-const isUsed = (deployment: Deployment, nowMs = Date.now()) => isInUse({ limiters, now: () => nowMs }, deployment);
+const isUsed = (deployment: Deployment, nowMs = Date.now()) => isInUse({ limiters, usage, now: () => nowMs }, deployment);
 
 const begin = async (org: string, deployment: string | undefined, limits: Partial<TestKey> = {}) => {
   const caller = makeCaller(emulator.limiters, Date.now);
@@ -78,6 +84,22 @@ describe('a deployment', () => {
       await begin(deployment.organization, deployment.id, limits);
       expect(await isUsed(deployment)).toBe(true);
     }
+  });
+
+  test('is in use within its idle time after a request, although the rollup is late', async () => {
+    const deployment = create({ scale_to_zero_after_seconds: 600 });
+    const [first, second] = [await begin(deployment.organization, deployment.id), await begin(deployment.organization, deployment.id)];
+    const settle = async ({ admission, end }: typeof first, model: string) => {
+      await emulator.usage.putIfAbsent({ ...eventOf(admission, { tokens: 1, costNanos: 0n }), user_id: 'user-1', model });
+      await end();
+    };
+    await settle(first, 'other');
+    await settle(second, `${deployment.name}-2`);
+    expect(await isUsed(deployment)).toBe(false);
+    const third = await begin(deployment.organization, deployment.id);
+    await settle(third, deployment.name);
+    expect(await isUsed(deployment)).toBe(true);
+    expect(await isUsed(deployment, Date.now() + 11 * MINUTE_MS)).toBe(false);
   });
 
   test('is not in use by requests for others, nor by those of another organization', async () => {
