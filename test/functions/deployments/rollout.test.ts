@@ -118,7 +118,8 @@ test('leaves the new generation without requests after a start, until the old on
   const { aws } = world.dependencies;
   const { sageMaker } = aws;
   const createComponent: typeof sageMaker.createComponent = async (resources) => {
-    if (resources.component.InferenceComponentName === first) throw Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
+    if (resources.component.InferenceComponentName === first)
+      throw Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
     await sageMaker.createComponent(resources);
   };
   world.dependencies.aws = { ...aws, sageMaker: { ...sageMaker, createComponent } };
