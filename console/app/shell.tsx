@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link, matchRoute, type Parser, Route, Switch, useLocation, useRouter } from 'wouter';
 import { isOfPlatform, type Me, useMe } from '../client/me.ts';
 import { OpenScreens } from '../client/open-screens.ts';
@@ -19,8 +19,14 @@ const isCurrent = (path: string, location: string): boolean => (path === '/' ? l
 
 const NavigationLink = ({ path, title }: { path: string; title: string }) => {
   const [location] = useLocation();
+  const link = useRef<HTMLAnchorElement>(null);
+  const isHere = isCurrent(path, location);
+  // A long navigation hides its last links.
+  useEffect(() => {
+    if (isHere) link.current?.scrollIntoView({ block: 'nearest' });
+  }, [isHere]);
   return (
-    <Link to={path} className={classes.link} aria-current={isCurrent(path, location) ? 'page' : undefined}>
+    <Link ref={link} to={path} className={classes.link} aria-current={isHere ? 'page' : undefined}>
       {title}
     </Link>
   );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import { goTo, hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 
 let ui: TestConsole;
 let organization: string;
@@ -58,11 +58,19 @@ describe('the home screen of the console', () => {
     await close();
   });
 
-  test('keeps “Sign out” in sight below a long navigation', async () => {
+  test('keeps “Sign out” and the link of the current screen in sight in a long navigation', async () => {
     const height = 720;
     const { page, faults, close } = await open('owner', { viewport: { width: 1280, height } });
     const box = await page.getByRole('button', { name: 'Sign out' }).boundingBox();
     expect((box?.y ?? height) + (box?.height ?? 0)).toBeLessThanOrEqual(height);
+    await goTo(page, '/account');
+    const [navigation, link] = await Promise.all(
+      [page.getByRole('navigation', { name: 'Screens' }), page.getByRole('link', { name: 'Account', exact: true })].map((each) =>
+        each.boundingBox(),
+      ),
+    );
+    expect(link?.y).toBeGreaterThan(height / 2);
+    expect((link?.y ?? height) + (link?.height ?? 0)).toBeLessThanOrEqual((navigation?.y ?? 0) + (navigation?.height ?? 0));
     expect(faults).toEqual([]);
     await close();
   });
