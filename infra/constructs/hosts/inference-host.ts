@@ -103,10 +103,7 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
 // Without an alias, a deployment replaces the function at once. Versions stay until the function is deleted, because a
 // stream can run on one for ten minutes after it was replaced.
 const createAlias = (inference: NodeFunction, { config, keyScope }: InferenceHostProps): Alias | undefined => {
-  const name = NAMES[keyScope].inference;
-  const provisioned = config.provisionedConcurrency[name];
-  const reserved = config.reservedConcurrency?.[name] ?? provisioned;
-  if (provisioned > reserved) throw new Error(`provisionedConcurrency.${name} must be at most ${reserved}, which the function reserves.`);
+  const provisioned = config.provisionedConcurrency[NAMES[keyScope].inference];
   if (!config.canary && provisioned === 0) return undefined;
   return new Alias(inference, 'Live', {
     aliasName: LIVE_ALIAS,

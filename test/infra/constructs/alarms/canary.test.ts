@@ -90,7 +90,7 @@ test('more provisioned than reserved concurrency is rejected, which Lambda would
   await using folder = temporaryFolder();
   const settings = { provisionedConcurrency: { inference: 11 }, reservedConcurrency: { inference: 10 } };
   const synthesizing = synthesizeWith(settings, folder.path, { 'aws:cdk:bundling-stacks': [] });
-  await expect(synthesizing).rejects.toThrow('provisionedConcurrency.inference must be at most 10');
+  await expect(synthesizing).rejects.toThrow('provisionedConcurrency.inference: expected at most 10');
 });
 
 test('without either setting, there is no alias and no deployment group', () => {
