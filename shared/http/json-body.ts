@@ -1,5 +1,5 @@
 import { type ApiEvent, headerOf } from './api-event.ts';
-import { ApiError, InvalidRequest } from './errors.ts';
+import { InvalidRequest } from './errors.ts';
 import { isRawNumber, type OpaqueParts, parseKeepingNumbers } from './json-numbers.ts';
 import { MAX_DEPTH, MAX_VALUES, MAX_WIDTH, measureJson } from './json-size.ts';
 
@@ -18,28 +18,6 @@ const wellFormed = (value: unknown): unknown => {
   return Object.fromEntries(names.map((name) => [name.toWellFormed(), object[name]]));
 };
 
-class UnsupportedContentType extends ApiError {
-  constructor(contentType: string) {
-    super({
-      status: 400,
-      type: 'invalid_request_error',
-      code: 'unsupported_content_type',
-      message: `The content type '${contentType.slice(0, 100)}' is not supported. Send 'Content-Type: application/json'.`,
-    });
-  }
-}
-
-class UnsupportedContentEncoding extends ApiError {
-  constructor(encoding: string) {
-    super({
-      status: 400,
-      type: 'invalid_request_error',
-      code: 'unsupported_content_encoding',
-      message: `The content encoding '${encoding.slice(0, 100)}' is not supported. Send the body uncompressed, without 'Content-Encoding'.`,
-    });
-  }
-}
-
 const invalid = (fault: string): InvalidRequest => new InvalidRequest({ message: `The request body ${fault}` });
 
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType.trim());
@@ -52,9 +30,17 @@ const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?js
  */
 export const readJsonBody = (event: ApiEvent, opaque?: OpaqueParts): unknown => {
   const contentType = headerOf(event, 'content-type');
-  if (contentType && !isJson(contentType)) throw new UnsupportedContentType(contentType);
+  if (contentType && !isJson(contentType))
+    throw new InvalidRequest({
+      message: `The content type '${contentType.slice(0, 100)}' is not supported. Send 'Content-Type: application/json'.`,
+      code: 'unsupported_content_type',
+    });
   const encoding = headerOf(event, 'content-encoding');
-  if (encoding && encoding.trim().toLowerCase() !== 'identity') throw new UnsupportedContentEncoding(encoding);
+  if (encoding && encoding.trim().toLowerCase() !== 'identity')
+    throw new InvalidRequest({
+      message: `The content encoding '${encoding.slice(0, 100)}' is not supported. Send the body uncompressed, without 'Content-Encoding'.`,
+      code: 'unsupported_content_encoding',
+    });
   if (!event.body) throw invalid('is empty. Send a JSON object.');
   const text = event.isBase64Encoded ? decodeUtf8(event.body) : event.body;
   const { depth, values, width, hasOtherNumbers, hasInfinity } = measureJson(text);

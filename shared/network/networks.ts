@@ -54,6 +54,15 @@ const readNetwork = (text: string): Network => {
   return [address, Number(prefix)];
 };
 
+const hasFirstOf = (network: Network, [address]: Network): boolean => listOf([network]).check(address, FAMILIES[isIP(address) as 4 | 6]);
+
+/** True if two networks, such as `10.0.0.0/8`, have an address in common. @throws Error for anything else */
+export const doOverlap = (one: string, other: string): boolean => {
+  const [a, b] = [readNetwork(one), readNetwork(other)];
+  // One of the two has the first address of the other.
+  return isIP(a[0]) === isIP(b[0]) && (hasFirstOf(a, b) || hasFirstOf(b, a));
+};
+
 /** Decides to which addresses a URL that a customer chose may lead. */
 export interface Networks {
   /** True for an address that the deployer allows although it is not public. */

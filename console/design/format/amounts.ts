@@ -73,9 +73,10 @@ export const percentOf = (part: string, whole: string): number => {
 
 /** A share of a whole to the nearest percent, such as `12%` or `<1%`; `0%` if the whole is zero. */
 export const formatShare = (part: string, whole: string): string => {
-  const units = toUnits(whole);
-  const percent = units <= 0n ? 0n : (2n * toUnits(part) * PERCENT + units) / (2n * units);
-  return percent === 0n && units > 0n && toUnits(part) > 0n ? '<1%' : `${percent}%`;
+  const [used, units] = [toUnits(part), toUnits(whole)];
+  if (units <= 0n) return '0%';
+  const percent = (2n * used * PERCENT + units) / (2n * units);
+  return percent === 0n && used > 0n ? '<1%' : `${percent}%`;
 };
 
 const UNITS_PER_CENT = 10n ** BigInt(SCALE - 2);

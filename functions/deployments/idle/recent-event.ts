@@ -3,6 +3,7 @@ import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { prefixes } from '../../../shared/ids/id.ts';
 import { HOUR_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import { activeModelOf } from '../../../shared/usage/active-model.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { BUCKET_MS, type UsageStore } from '../../../shared/usage/usage-store.ts';
 import { activeModelsOf } from './last-event.ts';
 
@@ -18,6 +19,18 @@ export const lastUsed = (items: readonly LimiterItem[]): LimiterItem[] =>
     .toSorted((one, other) => (other.last_used ?? 0) - (one.last_used ?? 0))
     .slice(0, MAX_KEYS);
 
+async function* eventsSince(
+  usage: Pick<UsageStore, 'listByBucket'>,
+  keys: readonly LimiterItem[],
+  sinceMs: number,
+): AsyncGenerator<UsageEvent> {
+  for (const { id, last_used = 0 } of keys) {
+    if (last_used < sinceMs) continue;
+    for (let bucketMs = Math.floor(sinceMs / BUCKET_MS) * BUCKET_MS; bucketMs <= last_used; bucketMs += BUCKET_MS)
+      yield* usage.listByBucket(id, bucketMs);
+  }
+}
+
 /**
  * True if a request to the deployment has ended within its idle time, according to the usage events themselves: the
  * rollup, from which the last request is known, can be late.
@@ -29,19 +42,14 @@ export const hasRecentEvent = async (
   keys: readonly LimiterItem[],
 ): Promise<boolean> => {
   const idleMs = (deployment.scale_to_zero_after_seconds ?? 0) * SECOND_MS;
-  const nowMs = now();
-  const sinceMs = nowMs - Math.min(idleMs, MAX_BACK_MS);
+  const sinceMs = now() - Math.min(idleMs, MAX_BACK_MS);
   const models = activeModelsOf(deployment);
   let read = 0;
-  for (const { id, last_used = 0 } of keys) {
-    if (last_used < sinceMs) continue;
-    for (let bucketMs = Math.floor(sinceMs / BUCKET_MS) * BUCKET_MS; bucketMs <= last_used; bucketMs += BUCKET_MS)
-      for await (const event of usage.listByBucket(id, bucketMs)) {
-        const model = activeModelOf(event);
-        const isOwn = models.some(({ pool, name }) => pool === model?.pool && name === model.name);
-        if (isOwn && event.admitted_at + event.duration_ms >= sinceMs) return true;
-        if (++read === MAX_EVENTS) return false;
-      }
+  for await (const event of eventsSince(usage, keys, sinceMs)) {
+    const model = activeModelOf(event);
+    const isOwn = models.some(({ pool, name }) => pool === model?.pool && name === model.name);
+    if (isOwn && event.admitted_at + event.duration_ms >= sinceMs) return true;
+    if (++read === MAX_EVENTS) return false;
   }
   return false;
 };

@@ -14,8 +14,8 @@ const HASH_CHARACTERS = 16;
  * id.
  * @param since of a temporary key: its creation, because an earlier key with its id had the same users
  */
-export const userHashOf = (keyId: string, user: string, since: number | '' = ''): string =>
-  hash('sha256', `${keyId}${since}\n${user.toWellFormed()}`, 'base64url').slice(0, HASH_CHARACTERS);
+export const userHashOf = (keyId: string, user: string, since?: number): string =>
+  hash('sha256', `${keyId}${since ?? ''}\n${user.toWellFormed()}`, 'base64url').slice(0, HASH_CHARACTERS);
 
 /** 400: the key has limits for each end user, and the request names none. */
 export class UserRequired extends InvalidRequest {

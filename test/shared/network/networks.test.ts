@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createNetworks } from '../../../shared/network/networks.ts';
+import { createNetworks, doOverlap } from '../../../shared/network/networks.ts';
 import { FORBIDDEN_ADDRESSES } from '../../support/forbidden-addresses.ts';
 
 const networks = createNetworks('');
@@ -41,4 +41,15 @@ describe('networks of the deployer', () => {
   test.each(['10.0.0.0', '10.0.0.0/33', 'fd00::/129', 'internal/8', 'fe80::%1/64'])('reject %s', (text) => {
     expect(() => createNetworks(text)).toThrow('is not a network');
   });
+});
+
+test.each([
+  ['10.0.0.0/8', '10.1.0.0/16', true],
+  ['10.1.0.0/16', '10.0.0.0/8', true],
+  ['128.0.0.0/0', '10.0.0.0/8', true],
+  ['10.0.0.0/8', '11.0.0.0/8', false],
+  ['fe80::1/64', 'fe80::/10', true],
+  ['10.0.0.0/8', '::ffff:0:0/96', false],
+])('%s and %s overlap: %s', (one, other, expected) => {
+  expect(doOverlap(one, other)).toBe(expected);
 });
