@@ -73,8 +73,8 @@ describe('a deployment', () => {
       ami: 'al2023-ami-sagemaker-inference-gpu-4-1',
       dialect: 'vllm',
     });
-    expect(JSON.stringify(generations)).not.toMatch(/dkr|763104351884/);
-    expect(JSON.stringify(await managed.log(organization, id))).not.toMatch(/dkr|arn:/);
+    expect(JSON.stringify(generations)).not.toMatch(/dkr\.ecr|763104351884/);
+    expect(JSON.stringify(await managed.log(organization, id))).not.toMatch(/dkr\.ecr|arn:/);
   });
 
   test('uses all accelerators of a copy, unless its owner says otherwise', async () => {
