@@ -9,7 +9,7 @@ import { Address } from './seller.ts';
  * between the exact cost of the events of a model and price version, and their tokens × price; each request is rounded
  * to the nano-dollar and never charged more than was held for it. `gpu_time`: instances of a deployment.
  * `prepaid_credit`: the part that was paid from credit. `adjustment`: events that were rated again. `carried_forward`:
- * a negative total of the last invoice. `tax`: of the hook. `rounding`: to the cent.
+ * a negative total of the last invoice. `tax`: of the hook. `rounding`: of the total to the minor unit.
  */
 export const LineKind = z.enum([
   'tokens',
@@ -113,8 +113,8 @@ export const Invoice = z.object({
   /** The service levels of models with a promise for the month; absent: there were none. */
   service_levels: z.array(ServiceLevel).optional(),
   /**
-   * The sum of all lines except taxes and rounding; the taxes; and the sum of all lines, which is whole cents and at
-   * least 0.
+   * The sum of all lines except taxes and rounding; the taxes; and the sum of all lines, in whole units of its
+   * currency, such as cents, and at least 0.
    */
   subtotal_nanos: Nanos,
   tax_nanos: Nanos,
@@ -162,7 +162,7 @@ export const CreditNote = z.object({
   note: z.string().nullable().optional(),
   /** Of a credit note for service levels: they add up to the amount. */
   lines: z.array(CreditLine).optional(),
-  /** The credited amount, positive, in whole cents. */
+  /** The credited amount, positive, in whole units of its currency, such as cents. */
   amount_nanos: Nanos,
   issued_at: z.int(),
   files: RenderedFiles,

@@ -4,6 +4,8 @@ import type { Write } from '../database/transaction.ts';
 import { Conflict } from '../http/errors.ts';
 import type { Outbox } from '../notifications/outbox.ts';
 import { DAY_MS } from '../time/units.ts';
+import { minorUnitOf } from './amounts/minor-unit.ts';
+import { roundTotal } from './amounts/round-total.ts';
 import type { BillingSettingsStore } from './billing-settings-store.ts';
 import type { Invoice } from './invoice.ts';
 import { invoiceNotification } from './invoice-notification.ts';
@@ -35,14 +37,16 @@ export interface IssueDependencies extends AuditDependencies {
   nameOf: (organization: string) => Promise<string>;
 }
 
-// Seller, buyer and terms are read again at the issue.
-const printedOf = async ({ settings, nameOf }: IssueDependencies, { organization }: Invoice, nowMs: number) => {
+// Seller, buyer and terms are read again at the issue. The draft's currency can have had another minor unit.
+const printedOf = async ({ settings, nameOf }: IssueDependencies, draft: Invoice, nowMs: number) => {
+  const { organization, month, currency, lines } = draft;
   const [seller, profile, name] = await Promise.all([settings.getSeller(), settings.getProfile(organization), nameOf(organization)]);
   if (!seller) throw new NoSeller();
   const payment_terms_days = profile.payment_terms_days ?? seller.payment_terms_days;
   return {
     prefix: seller.invoice_prefix,
     printed: {
+      ...(minorUnitOf(seller.currency) !== minorUnitOf(currency) && roundTotal({ month, currency: seller.currency, lines })),
       currency: seller.currency,
       currency_symbol: seller.currency_symbol,
       seller: sellerParty(seller),

@@ -44,7 +44,7 @@ export type ServiceLevel = z.output<typeof ServiceLevel>;
 
 /**
  * A line of a credit note for service levels. `service_credit`: a promise that was missed. `tax`: the share of the
- * invoice's taxes. `rounding`: to whole cents. `limit`: the part above what was left of the invoice, negative.
+ * invoice's taxes. `rounding`: as of an invoice. `limit`: the part above what was left of the invoice, negative.
  */
 export const CreditLine = z.object({
   kind: z.enum(['service_credit', 'tax', 'rounding', 'limit']),

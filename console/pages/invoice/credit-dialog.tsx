@@ -48,7 +48,11 @@ export const CreditDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
           inputMode="decimal"
           value={typed}
           onChange={setTyped}
-          fault={typed !== '' && left === undefined ? `Enter an amount up to ${formatAmount(most)}, with at most two decimals.` : undefined}
+          fault={
+            typed !== '' && left === undefined
+              ? `Enter an amount up to ${formatAmount(most)}, with no more decimals than ${currency} has.`
+              : undefined
+          }
           autoFocus
         />
       )}

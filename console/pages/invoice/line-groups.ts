@@ -94,6 +94,6 @@ export const lineName = ({ kind, token_kind, instance_type, description, rerate_
 
 /** What is left of an invoice after some credit, or undefined if the credit is more than that or no amount. */
 export const leftAfter = (left: string, credit: string): string | undefined => {
-  if (!/^\d{1,12}(\.\d{1,2})?$/.test(credit) || toUnits(credit) === 0n || toUnits(credit) > toUnits(left)) return undefined;
+  if (!/^\d{1,12}(\.\d{1,3})?$/.test(credit) || toUnits(credit) === 0n || toUnits(credit) > toUnits(left)) return undefined;
   return fromUnits(toUnits(left) - toUnits(credit));
 };

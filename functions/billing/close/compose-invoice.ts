@@ -1,7 +1,9 @@
-import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
+import { amountLine, sumLines } from '../../../shared/billing/amounts/amount-line.ts';
+import { roundTotal } from '../../../shared/billing/amounts/round-total.ts';
+import type { Invoice, InvoiceLine } from '../../../shared/billing/invoice.ts';
 import type { ChargeGroup } from './charge-group.ts';
 import type { InvoicePrices } from './invoice-prices.ts';
-import { amountLine, CENT_NANOS, divideRounded, sumLines, usageLines } from './line.ts';
+import { usageLines } from './line.ts';
 
 /** A month's charges, from usage and earlier invoices, before taxes. */
 export interface MonthCharges {
@@ -43,22 +45,23 @@ export interface InvoiceTotals {
 }
 
 /**
- * Adds taxes, and rounds the total to whole cents, half up. A negative total is carried forward, and the invoice's
- * total is then 0.
+ * Adds taxes, and rounds the total to whole units of its currency, such as cents, half up. A negative total is carried
+ * forward, and the invoice's total is then 0.
  */
-export const composeInvoice = (month: string, charges: readonly InvoiceLine[], taxes: readonly Tax[]): InvoiceTotals => {
+export const composeInvoice = (
+  { month, currency }: Pick<Invoice, 'month' | 'currency'>,
+  charges: readonly InvoiceLine[],
+  taxes: readonly Tax[],
+): InvoiceTotals => {
   const taxLines = taxes.map(({ description, amount_nanos }) => amountLine('tax', description, month, amount_nanos));
   const exact = sumLines([...charges, ...taxLines]);
   const carried = exact < 0n ? exact : 0n;
-  const total_nanos = exact < 0n ? 0n : divideRounded(exact, CENT_NANOS) * CENT_NANOS;
-  const rounding = exact < 0n ? 0n : total_nanos - exact;
   const untaxed =
     carried === 0n ? charges : [...charges, amountLine('carried_forward', 'Carried forward to the next invoice', month, -carried)];
   return {
-    lines: [...untaxed, ...taxLines, ...(rounding === 0n ? [] : [amountLine('rounding', 'Rounding to whole cents', month, rounding)])],
+    ...roundTotal({ month, currency, lines: [...untaxed, ...taxLines] }),
     subtotal_nanos: sumLines(untaxed),
     tax_nanos: sumLines(taxLines),
-    total_nanos,
     carried_forward_nanos: carried,
   };
 };

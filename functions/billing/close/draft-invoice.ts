@@ -101,7 +101,7 @@ export const draftInvoice = async (deps: DraftDependencies, wanted: InvoiceToDra
     ...(service_levels.length > 0 && { service_levels }),
     replaced: replacedOf(months, month),
   };
-  const untaxed: Invoice = { ...blank, ...composeInvoice(month, charges, []) };
+  const untaxed: Invoice = { ...blank, ...composeInvoice(blank, charges, []) };
   const taxes = untaxed.subtotal_nanos > 0n ? await deps.taxes(untaxed) : [];
   const inputs: Inputs = {
     ...{ invoice, organization, month, days, prices, carried_forward_nanos: carriedNanos, taxes },
@@ -110,5 +110,5 @@ export const draftInvoice = async (deps: DraftDependencies, wanted: InvoiceToDra
   const content = Buffer.from(canonicalJson(inputs));
   const sha256 = sha256Of(content);
   const file = await putFile(deps.files, billedFileKey(organization, month, sha256), content, 'application/json');
-  return { invoice: { ...untaxed, ...composeInvoice(month, charges, taxes), inputs_sha256: sha256, inputs: file }, months };
+  return { invoice: { ...untaxed, ...composeInvoice(blank, charges, taxes), inputs_sha256: sha256, inputs: file }, months };
 };

@@ -1,40 +1,11 @@
+import { amountLine, sumLines, WITHOUT_USAGE } from '../../../shared/billing/amounts/amount-line.ts';
+import { divideRounded } from '../../../shared/billing/amounts/divide-rounded.ts';
 import { type InvoiceLine, LineKind, TokenKind } from '../../../shared/billing/invoice.ts';
 import type { ChargeGroup } from './charge-group.ts';
 import type { InvoicePrices } from './invoice-prices.ts';
 
 const MILLION = 1_000_000n;
-/** A cent in nano-dollars. */
-export const CENT_NANOS = 10_000_000n;
 const HOUR_SECONDS = 3_600n;
-
-/** Rounds half away from zero, so that a correction takes back exactly what was charged. */
-export const divideRounded = (dividend: bigint, divisor: bigint): bigint =>
-  dividend < 0n ? -((-dividend + divisor / 2n) / divisor) : (dividend + divisor / 2n) / divisor;
-
-const NOTHING: Omit<InvoiceLine, 'kind' | 'description' | 'month' | 'amount_nanos'> = {
-  is_correction: false,
-  model: null,
-  token_kind: null,
-  deployment: null,
-  deployment_name: null,
-  instance_type: null,
-  price_version: null,
-  rerate_from: null,
-  quantity: null,
-  unit: null,
-  unit_price_nanos: null,
-};
-
-/** A line without a quantity. */
-export const amountLine = (kind: InvoiceLine['kind'], description: string, month: string, amountNanos: bigint): InvoiceLine => ({
-  ...NOTHING,
-  kind,
-  description,
-  month,
-  amount_nanos: amountNanos,
-});
-
-export const sumLines = (lines: readonly InvoiceLine[]): bigint => lines.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n);
 
 /** The month of some lines: the invoice's own, or an earlier one that they correct. */
 export interface LinePeriod {
@@ -60,7 +31,7 @@ const lineOf = (
   const { model, deployment, deployment_name, instance_type, price_version } = group;
   const names = { model, deployment, deployment_name, instance_type, price_version };
   const description = `${isCorrection ? `Correction for ${month}: ` : ''}${subjectOf(group)}, ${words}`;
-  return { ...NOTHING, month, is_correction: isCorrection, ...names, description, ...line };
+  return { ...WITHOUT_USAGE, month, is_correction: isCorrection, ...names, description, ...line };
 };
 
 // The rounding difference between the events' exact cost and quantity × unit price.

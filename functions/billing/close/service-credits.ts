@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
+import { divideRounded } from '../../../shared/billing/amounts/divide-rounded.ts';
+import { minorUnitOf } from '../../../shared/billing/amounts/minor-unit.ts';
+import { roundToUnit } from '../../../shared/billing/amounts/round-total.ts';
 import type { Invoice } from '../../../shared/billing/invoice.ts';
 import { base62Of } from '../../../shared/ids/base62.ts';
 import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS, timeOfId } from '../../../shared/ids/id.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { CreditLine, ServiceLevel, ServiceMiss } from '../../../shared/service-levels/service-level.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
-import { CENT_NANOS, divideRounded } from './line.ts';
 
 /** The id of the credit note for the service levels of an invoice, of which there is at most one. */
 export const serviceCreditNoteId = ({ id, created_at }: Pick<Invoice, 'id' | 'created_at'>): string => {
@@ -83,22 +85,22 @@ const linesFor = (levels: readonly ServiceLevel[], baseOf: (level: ServiceLevel)
 /** The sum of lines of a credit. */
 export const sumOfCredit = (lines: readonly CreditLine[]): bigint => lines.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n);
 
-type Credited = Pick<Invoice, 'service_levels' | 'subtotal_nanos' | 'tax_nanos'>;
+type Credited = Pick<Invoice, 'currency' | 'service_levels' | 'subtotal_nanos' | 'tax_nanos'>;
 
 /**
  * The lines of the credit note for the promises that an invoice's month missed, without a limit: of what was not paid
- * from prepaid credit, with the same share of the taxes, in whole cents, half up. None if nothing is credited.
+ * from prepaid credit, with the same share of the taxes, rounded half up like an invoice. None if nothing is credited.
  */
-export const serviceCreditLines = ({ service_levels = [], subtotal_nanos, tax_nanos }: Credited): CreditLine[] => {
+export const serviceCreditLines = ({ currency, service_levels = [], subtotal_nanos, tax_nanos }: Credited): CreditLine[] => {
   const lines = linesFor(service_levels, ({ charges_nanos, prepaid_nanos }) => charges_nanos - prepaid_nanos);
   const sum = sumOfCredit(lines);
   const tax = subtotal_nanos > 0n ? divideRounded(sum * tax_nanos, subtotal_nanos) : 0n;
-  const whole = divideRounded(sum + tax, CENT_NANOS) * CENT_NANOS;
+  const whole = roundToUnit(sum + tax, currency);
   if (whole <= 0n) return [];
   return [
     ...lines,
     ...amountOnly('tax', 'Taxes in proportion', tax),
-    ...amountOnly('rounding', 'Rounding to whole cents', whole - sum - tax),
+    ...amountOnly('rounding', `Rounding to ${minorUnitOf(currency).name}`, whole - sum - tax),
   ];
 };
 

@@ -3,7 +3,7 @@ import type { CreditLine } from '../../../shared/service-levels/service-level.ts
 import type { IssuedInvoice } from '../focus/invoice-detail.ts';
 import { putHead, putNote, putTotal } from './document-head.ts';
 import type { Fonts } from './fonts.ts';
-import { amountText, dateText, decimalsOf, monthText, periodText } from './format-values.ts';
+import { amountText, type DocumentCurrency, dateText, decimalsOf, monthText, periodText } from './format-values.ts';
 import { createPdfWriter, type PdfWriter } from './pdf-writer.ts';
 
 interface Printed {
@@ -24,9 +24,9 @@ const RIGHT = { align: 'right' } as const;
 const widthOf = (pdf: PdfWriter, head: string, texts: readonly string[]): number =>
   Math.max(pdf.widthOf(head, SMALL), ...texts.map((text) => pdf.widthOf(text))) + 1;
 
-const putLines = (pdf: PdfWriter, lines: readonly CreditLine[], symbol: string): void => {
+const putLines = (pdf: PdfWriter, lines: readonly CreditLine[], currency: DocumentCurrency): void => {
   const nanos = lines.flatMap(({ base_nanos, amount_nanos }) => [base_nanos ?? 0n, amount_nanos]);
-  const printed = (amount: bigint): string => amountText(amount, symbol, decimalsOf(nanos));
+  const printed = (amount: bigint): string => amountText(amount, currency, decimalsOf(nanos, currency));
   const rows = lines.map(({ description, base_nanos, percent, amount_nanos }) => ({
     description,
     base: base_nanos === null ? '' : printed(base_nanos),
@@ -80,7 +80,7 @@ const putLines = (pdf: PdfWriter, lines: readonly CreditLine[], symbol: string):
 
 /** A credit note as a PDF. Equal credit notes give equal bytes. */
 export const creditNotePdf = async (fonts: Fonts, note: CreditNote, { invoice, sha256 }: Printed): Promise<Buffer> => {
-  const { number, organization, seller, buyer, invoice_number, issued_at, amount_nanos, currency, currency_symbol } = note;
+  const { number, organization, seller, buyer, invoice_number, issued_at, amount_nanos, currency } = note;
   const { month, purchase_order } = invoice;
   const period = monthText(month);
   const pdf = createPdfWriter(fonts, {
@@ -107,10 +107,10 @@ export const creditNotePdf = async (fonts: Fonts, note: CreditNote, { invoice, s
     ],
   });
   putNote(pdf, 'Reason', note.reason);
-  if (note.lines) putLines(pdf, note.lines, currency_symbol);
+  if (note.lines) putLines(pdf, note.lines, note);
   pdf.rule();
   pdf.skip(12);
-  putTotal(pdf, `Credit (${currency})`, amountText(amount_nanos, currency_symbol), true);
+  putTotal(pdf, `Credit (${currency})`, amountText(amount_nanos, note), true);
   pdf.skip(14);
   if (note.note) putNote(pdf, 'Note', note.note);
   putNote(pdf, 'SHA-256 of the JSON file of this credit note', sha256);

@@ -1,9 +1,9 @@
-import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
+import { minorUnitOf } from '../../../shared/billing/amounts/minor-unit.ts';
+import type { Invoice, InvoiceLine } from '../../../shared/billing/invoice.ts';
 import { endOfMonth } from '../../../shared/billing/month.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
 
-const CENTS = 2;
 const HOUR_SECONDS = 3_600n;
 const MINUTE_SECONDS = 60n;
 
@@ -11,13 +11,22 @@ const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, '
 
 const fractionOf = (nanos: bigint): string => dollarsOf(nanos).split('.')[1] ?? '';
 
-/** The number of decimals that prints all these amounts exactly: at least two. */
-export const decimalsOf = (amounts: readonly bigint[]): number => Math.max(CENTS, ...amounts.map((nanos) => fractionOf(nanos).length));
+/** The currency of a document. */
+export type DocumentCurrency = Pick<Invoice, 'currency' | 'currency_symbol'>;
 
-/** An exact amount such as `$1,234.50`, with at least so many decimals. */
-export const amountText = (nanos: bigint, symbol: string, decimals = CENTS): string => {
+/** The number of decimals that prints all these amounts exactly: at least those of the currency. */
+export const decimalsOf = (amounts: readonly bigint[], { currency }: DocumentCurrency): number =>
+  Math.max(minorUnitOf(currency).decimals, ...amounts.map((nanos) => fractionOf(nanos).length));
+
+/** An exact amount such as `$1,234.50`. @param decimals how many it has at least; default: those of the currency */
+export const amountText = (
+  nanos: bigint,
+  { currency, currency_symbol }: DocumentCurrency,
+  decimals = minorUnitOf(currency).decimals,
+): string => {
   const [whole = ''] = dollarsOf(nanos < 0n ? -nanos : nanos).split('.');
-  return `${nanos < 0n ? '−' : ''}${symbol}${grouped(whole)}.${fractionOf(nanos).padEnd(decimals, '0')}`;
+  const fraction = fractionOf(nanos).padEnd(decimals, '0');
+  return `${nanos < 0n ? '−' : ''}${currency_symbol}${grouped(whole)}${fraction && `.${fraction}`}`;
 };
 
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
@@ -50,5 +59,7 @@ export const quantityText = ({ quantity, unit }: Pick<InvoiceLine, 'quantity' | 
 };
 
 /** The price of a line and its unit. */
-export const unitPriceText = ({ unit_price_nanos, unit }: Pick<InvoiceLine, 'unit_price_nanos' | 'unit'>, symbol: string): string =>
-  unit_price_nanos === null ? '' : `${amountText(unit_price_nanos, symbol)} / ${unit === 'second' ? 'h' : '1M'}`;
+export const unitPriceText = (
+  { unit_price_nanos, unit }: Pick<InvoiceLine, 'unit_price_nanos' | 'unit'>,
+  currency: DocumentCurrency,
+): string => (unit_price_nanos === null ? '' : `${amountText(unit_price_nanos, currency)} / ${unit === 'second' ? 'h' : '1M'}`);

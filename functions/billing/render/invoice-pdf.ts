@@ -2,7 +2,16 @@ import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
 import { type IssuedInvoice, termsOf } from '../focus/invoice-detail.ts';
 import { putHead, putNote, putTotal } from './document-head.ts';
 import type { Fonts } from './fonts.ts';
-import { amountText, dateText, decimalsOf, monthText, periodText, quantityText, unitPriceText } from './format-values.ts';
+import {
+  amountText,
+  type DocumentCurrency,
+  dateText,
+  decimalsOf,
+  monthText,
+  periodText,
+  quantityText,
+  unitPriceText,
+} from './format-values.ts';
 import { type Annex, annexOf } from './invoice-annex.ts';
 import { sectionsOf } from './invoice-sections.ts';
 import { type Total, totalsOf } from './invoice-totals.ts';
@@ -30,15 +39,16 @@ interface Columns {
 const widthOf = (pdf: PdfWriter, texts: readonly string[]): number =>
   Math.max(NUMBER_WIDTH, ...texts.map((text) => Math.ceil(pdf.widthOf(text) + 1)));
 
-const columnsOf = (pdf: PdfWriter, { lines, currency_symbol }: IssuedInvoice, totals: readonly Pick<Total, 'nanos'>[]): Columns => {
+const columnsOf = (pdf: PdfWriter, invoice: IssuedInvoice, totals: readonly Pick<Total, 'nanos'>[]): Columns => {
+  const { lines } = invoice;
   const amounts = [...lines.map(({ amount_nanos }) => amount_nanos), ...totals.map(({ nanos }) => nanos)];
-  const decimals = decimalsOf(amounts);
-  const printed = (nanos: bigint): string => amountText(nanos, currency_symbol, decimals);
+  const decimals = decimalsOf(amounts, invoice);
+  const printed = (nanos: bigint): string => amountText(nanos, invoice, decimals);
   const amountWidth = widthOf(pdf, amounts.map(printed));
   const amount = pdf.width() - amountWidth;
   const priceWidth = widthOf(
     pdf,
-    lines.map((line) => unitPriceText(line, currency_symbol)),
+    lines.map((line) => unitPriceText(line, invoice)),
   );
   const price = amount - GAP - priceWidth;
   const quantityWidth = widthOf(pdf, lines.map(quantityText));
@@ -63,30 +73,30 @@ interface Placed {
   align?: 'right';
 }
 
-const cellsOf = (columns: Columns, line: InvoiceLine, symbol: string): Placed[] => [
+const cellsOf = (columns: Columns, line: InvoiceLine, currency: DocumentCurrency): Placed[] => [
   { text: line.description, x: 0, width: columns.descriptionWidth },
   { text: quantityText(line), x: columns.quantity, width: columns.quantityWidth, ...RIGHT },
-  { text: unitPriceText(line, symbol), x: columns.price, width: columns.priceWidth, ...RIGHT },
+  { text: unitPriceText(line, currency), x: columns.price, width: columns.priceWidth, ...RIGHT },
   { text: columns.amountText(line.amount_nanos), x: columns.amount, width: columns.amountWidth, ...RIGHT },
 ];
 
-const putLine = (pdf: PdfWriter, columns: Columns, line: InvoiceLine, symbol: string): void => {
-  const cells = cellsOf(columns, line, symbol);
+const putLine = (pdf: PdfWriter, columns: Columns, line: InvoiceLine, currency: DocumentCurrency): void => {
+  const cells = cellsOf(columns, line, currency);
   const height = Math.max(...cells.map(({ text, width }) => pdf.heightOf(text, width)));
   pdf.need(height);
   for (const { text, x, width, ...style } of cells) pdf.put(text, x, pdf.y(), width, style);
   pdf.skip(height + 4);
 };
 
-const putLines = (pdf: PdfWriter, columns: Columns, { lines, currency_symbol }: IssuedInvoice): void => {
+const putLines = (pdf: PdfWriter, columns: Columns, invoice: IssuedInvoice): void => {
   pdf.repeat(() => putColumnHeads(pdf, columns));
-  for (const { heading, lines: found } of sectionsOf(lines)) {
+  for (const { heading, lines: found } of sectionsOf(invoice.lines)) {
     // A heading stays with its first line.
     pdf.need(46);
     pdf.skip(3);
     pdf.put(heading, 0, pdf.y(), pdf.width(), { weight: 'bold' });
     pdf.skip(16);
-    for (const line of found) putLine(pdf, columns, line, currency_symbol);
+    for (const line of found) putLine(pdf, columns, line, invoice);
     pdf.skip(5);
   }
   pdf.repeat(undefined);
@@ -99,7 +109,7 @@ const putTotals = (pdf: PdfWriter, columns: Columns, invoice: IssuedInvoice, tot
   pdf.skip(10);
   for (const { label, nanos } of totals) putTotal(pdf, label, columns.amountText(nanos));
   pdf.skip(3);
-  putTotal(pdf, `Total due (${invoice.currency})`, amountText(invoice.total_nanos, invoice.currency_symbol), true);
+  putTotal(pdf, `Total due (${invoice.currency})`, amountText(invoice.total_nanos, invoice), true);
   pdf.skip(14);
 };
 
@@ -129,15 +139,16 @@ const putAnnex = (pdf: PdfWriter, columns: Columns, { rows, totals }: Annex, inv
   putTotals(pdf, columns, invoice, totals);
 };
 
-const paymentText = ({ total_nanos, currency, currency_symbol, due_at }: IssuedInvoice): string => {
-  const amount = `${amountText(total_nanos, currency_symbol)} ${currency}`;
+const paymentText = (invoice: IssuedInvoice): string => {
+  const { total_nanos, currency, due_at } = invoice;
+  const amount = `${amountText(total_nanos, invoice)} ${currency}`;
   if (total_nanos === 0n) return `${amount}, nothing to pay`;
   return due_at === null ? amount : `${amount} due on ${dateText(due_at)}`;
 };
 
 /** An issued invoice as a PDF. Equal invoices give equal bytes. */
 export const invoicePdf = async (fonts: Fonts, invoice: IssuedInvoice): Promise<Buffer> => {
-  const { number, seller, buyer, month, currency_symbol: symbol, issued_at, due_at, purchase_order } = invoice;
+  const { number, seller, buyer, month, issued_at, due_at, purchase_order } = invoice;
   const period = monthText(month);
   const pdf = createPdfWriter(fonts, {
     title: `Invoice ${number} · ${period}`,
@@ -172,7 +183,7 @@ export const invoicePdf = async (fonts: Fonts, invoice: IssuedInvoice): Promise<
   if (invoice.note) putNote(pdf, 'Note', invoice.note);
   if (invoice.payment_instructions !== null) putNote(pdf, 'Payment', invoice.payment_instructions);
   if (invoice.carried_forward_nanos !== 0n)
-    putNote(pdf, 'Carried forward', `${amountText(-invoice.carried_forward_nanos, symbol)} is deducted from the next invoice.`);
+    putNote(pdf, 'Carried forward', `${amountText(-invoice.carried_forward_nanos, invoice)} is deducted from the next invoice.`);
   putNote(pdf, 'SHA-256 of the inputs of this invoice', invoice.inputs_sha256);
   if (annex) putAnnex(pdf, columns, annex, invoice);
   return pdf.end();

@@ -213,7 +213,7 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
   }
   const listed = new Map([...groups].map(([each, ofMonth]) => [each, listGroups(ofMonth)]));
   const { prices, carried_forward_nanos: carriedNanos, taxes } = inputs;
-  const derived = composeInvoice(month, chargeLines({ month, groups: listed, prices: createInvoicePrices(prices), carriedNanos }), taxes);
+  const derived = composeInvoice(invoice, chargeLines({ month, groups: listed, prices: createInvoicePrices(prices), carriedNanos }), taxes);
   const levels = serviceLevelsOf(inputs.promises ?? [], services, listed.get(month) ?? []);
   return {
     invoice: id,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemOrigin } from '../../../shared/audit/origin.ts';
+import { amountLine } from '../../../shared/billing/amounts/amount-line.ts';
 import type { Invoice } from '../../../shared/billing/invoice.ts';
 import { issueInvoice } from '../../../shared/billing/issue-invoice.ts';
 import type { Database } from '../../../shared/database/database.ts';
@@ -89,6 +90,20 @@ describe('issueInvoice with a seller', () => {
     const second = await issueInvoice(deps, origin, await storeDraft(deps, organization));
     expect([first.note, second.note]).toEqual(['VAT number on request.', 'Reverse charge.']);
     expect(await deps.invoices.get(organization, second.id)).toEqual(second);
+  });
+
+  test('rounds a draft again whose currency had another minor unit', async () => {
+    const seller = await deps.settings.getSeller();
+    if (!seller) throw new Error('The seller is missing.');
+    const { organization } = await newCustomer(deps);
+    const lines = [amountLine('tokens', 'small', '2026-10', 12_344_000_000n), amountLine('rounding', 'Rounding', '2026-10', -4_000_000n)];
+    const draft = await storeDraft(deps, organization, { lines, total_nanos: 12_340_000_000n });
+    await transact(deps.database, [deps.settings.toReplaceSeller({ ...seller, currency: 'JPY', currency_symbol: '¥' })]);
+    const issued = await issueInvoice(deps, origin, draft);
+    await transact(deps.database, [deps.settings.toReplaceSeller({ ...seller, version: seller.version + 1 })]);
+    expect(issued).toMatchObject({ currency: 'JPY', total_nanos: 12_000_000_000n });
+    expect(issued.lines).toEqual([lines[0], amountLine('rounding', 'Rounding to a whole amount', '2026-10', -344_000_000n)]);
+    expect(await deps.invoices.get(organization, draft.id)).toEqual(issued);
   });
 
   test(`gives ten invoices of each of ${ORGANIZATIONS} organizations at the same time numbers without a gap`, async () => {

@@ -1,4 +1,6 @@
 import { commit } from '../../../../shared/audit/commit.ts';
+import { minorUnitOf } from '../../../../shared/billing/amounts/minor-unit.ts';
+import { roundToUnit } from '../../../../shared/billing/amounts/round-total.ts';
 import type { BillingSettingsStore } from '../../../../shared/billing/billing-settings-store.ts';
 import { AlreadyCredited, type CreditNoteStore } from '../../../../shared/billing/credit-note-store.ts';
 import type { CreditNote, Invoice } from '../../../../shared/billing/invoice.ts';
@@ -6,7 +8,7 @@ import { creditNoteNotification } from '../../../../shared/billing/invoice-notif
 import { NoSeller } from '../../../../shared/billing/issue-invoice.ts';
 import { numberDocument } from '../../../../shared/billing/number-document.ts';
 import { NumberInUse, printedNumber } from '../../../../shared/billing/number-store.ts';
-import { Conflict, InternalError, PreconditionFailed } from '../../../../shared/http/errors.ts';
+import { Conflict, InternalError, InvalidRequest, PreconditionFailed } from '../../../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
 import { dollarsOf, nanosOf } from '../../../../shared/prices/dollars.ts';
@@ -31,6 +33,14 @@ class CreditExceedsInvoice extends Conflict {
   }
 }
 
+class SmallerThanUnit extends InvalidRequest {
+  constructor({ currency }: Invoice) {
+    const { decimals } = minorUnitOf(currency);
+    const most = decimals === 0 ? 'without decimals' : `with at most ${decimals} decimals`;
+    super({ param: 'amount', message: `Invalid value for 'amount': expected an amount in ${currency} ${most}.` });
+  }
+}
+
 const planNote = async (
   { settings }: CreditNoteDependencies,
   invoice: Invoice,
@@ -44,6 +54,7 @@ const planNote = async (
   const left = total_nanos - credited_nanos;
   const amount_nanos = amount === undefined ? left : nanosOf(amount);
   if (amount_nanos === undefined || amount_nanos <= 0n || amount_nanos > left) throw new CreditExceedsInvoice(invoice, left);
+  if (amount !== undefined && roundToUnit(amount_nanos, currency) !== amount_nanos) throw new SmallerThanUnit(invoice);
   const current = await settings.getSeller();
   if (!current) throw new NoSeller();
   return {
@@ -89,7 +100,7 @@ const write = async (
 /**
  * Issues a credit note for an issued or paid invoice, with the next number of its own series. If the idempotency key
  * was used before, returns that credit note.
- * @throws 404, 409, 422 if the key was used for another credit note, 503
+ * @throws 400, 404, 409, 422 if the key was used for another credit note, 503
  */
 export const createCreditNote = async (
   deps: CreditNoteDependencies,

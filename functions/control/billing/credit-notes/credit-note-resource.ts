@@ -10,9 +10,12 @@ export const NewCreditNote = z
   .strictObject({
     amount: z
       .string()
-      .regex(/^(?!0+(\.0+)?$)\d{1,12}(\.\d{1,2})?$/, 'expected a positive amount with at most two decimals, such as "12.50"')
+      .regex(
+        /^(?!0+(\.0+)?$)\d{1,12}(\.\d{1,3})?$/,
+        'expected a positive amount with no more decimals than the currency has, such as "12.50"',
+      )
       .optional()
-      .meta({ description: 'The amount to credit, in the currency of the invoice.', examples: ['12.50'] }),
+      .meta({ description: 'The amount to credit, in whole cents or what the currency of the invoice has instead.', examples: ['12.50'] }),
     whole: z.literal(true).optional().meta({ description: 'Credits all that is left of the invoice.' }),
     reason: z.string().trim().min(1).max(500).meta({ description: 'Printed on the credit note.' }),
   })

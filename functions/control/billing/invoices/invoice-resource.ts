@@ -62,7 +62,7 @@ export const InvoiceSummary = z.object({
   note: z.string().nullable().meta({ description: 'What the seller must say, such as about VAT. Null for a draft.' }),
   subtotal: amount('The sum of all lines except taxes and rounding.'),
   tax: amount('The sum of the tax lines.'),
-  total: amount('What is to be paid: the sum of all lines, in whole cents.'),
+  total: amount('What is to be paid: the sum of all lines, in whole cents or what the currency has instead.'),
   carried_forward: amount('What the next invoice credits: 0 or negative.'),
   credited: amount('The sum of its credit notes.'),
   inputs_sha256: z.string().meta({ description: 'The SHA-256 of what the invoice was made from, in hexadecimal.' }),

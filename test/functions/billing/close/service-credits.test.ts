@@ -117,6 +117,25 @@ describe('a month that misses a promise', () => {
     expect(await verify()).toMatchObject({ differences: [] });
   });
 
+  test('credits whole yen of an invoice in yen', async () => {
+    const seller = (await closing.settings.getSeller()) as Seller;
+    await transact(database.database, [closing.settings.toReplaceSeller({ ...seller, currency: 'JPY', currency_symbol: '¥' })]);
+    await promise(availability());
+    await usage({ cost_nanos: 3_004_567_890_000n });
+    await usage(FAILED);
+    await close({ taxes: async () => [{ description: 'JCT 10 %', amount_nanos: 300_456_789_000n }] });
+    expect(await invoiceOf()).toMatchObject({ currency: 'JPY', total_nanos: 3_305n * DOLLAR });
+    expect((await noteOf())?.lines?.map(({ kind, amount_nanos }) => [kind, amount_nanos])).toEqual([
+      ['service_credit', 300_456_789_000n],
+      ['tax', 30_045_678_900n],
+      ['rounding', 497_532_100n],
+    ]);
+    expect((await noteOf())?.amount_nanos).toBe(331n * DOLLAR);
+    expect(await verify()).toMatchObject({ differences: [] });
+    const { version } = (await closing.settings.getSeller()) as Seller;
+    await transact(database.database, [closing.settings.toReplaceSeller({ ...seller, version })]);
+  });
+
   test('credits at most what is left of the invoice', async () => {
     await promise(availability(100));
     await usage({ cost_nanos: 10n * DOLLAR });

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { chargeLines, composeInvoice } from '../../../../functions/billing/close/compose-invoice.ts';
 import { createInvoicePrices } from '../../../../functions/billing/close/invoice-prices.ts';
-import { divideRounded } from '../../../../functions/billing/close/line.ts';
 import { createTaxFunction } from '../../../../functions/billing/close/taxes.ts';
+import { divideRounded } from '../../../../shared/billing/amounts/divide-rounded.ts';
 import type { Invoice } from '../../../../shared/billing/invoice.ts';
 
 const MONTH = '2026-10';
@@ -30,7 +30,7 @@ const draft = {
   currency: 'EUR',
   seller: null,
   buyer: { legal_name: 'Ada', address: null, tax_id: null, email: null },
-  ...composeInvoice(MONTH, charges, []),
+  ...composeInvoice({ month: MONTH, currency: 'USD' }, charges, []),
 } as Invoice;
 
 test('sends the draft with amounts as text to the tax function, and adds its lines to the invoice', async () => {
@@ -57,7 +57,7 @@ test('sends the draft with amounts as text to the tax function, and adds its lin
       ],
     }),
   ]);
-  const { total_nanos, tax_nanos } = composeInvoice(MONTH, charges, lines);
+  const { total_nanos, tax_nanos } = composeInvoice({ month: MONTH, currency: 'USD' }, charges, lines);
   expect([total_nanos, tax_nanos]).toEqual([120_000_000n, 19_949_999n]);
 });
 
@@ -74,13 +74,19 @@ test.each([
 });
 
 test.each([
-  [5_000_000n, 10_000_000n],
-  [4_999_999n, 0n],
-  [14_999_999n, 10_000_000n],
-  [15_000_000n, 20_000_000n],
-])('%d nano-dollars are rounded to %d: whole cents, half up', (exact, total) => {
+  ['USD', 5_000_000n, 10_000_000n],
+  ['USD', 4_999_999n, 0n],
+  ['USD', 14_999_999n, 10_000_000n],
+  ['EUR', 15_000_000n, 20_000_000n],
+  ['JPY', 1_499_999_999n, 1_000_000_000n],
+  ['KRW', 1_500_000_000n, 2_000_000_000n],
+  ['KWD', 1_499_999n, 1_000_000n],
+  ['KWD', 1_500_000n, 2_000_000n],
+])('in %s, %d nanos are rounded to %d: to the minor unit, half up', (currency, exact, total) => {
   const lines = chargeLines({ month: MONTH, groups: new Map([[MONTH, [{ ...group, cost_nanos: exact }]]]), prices, carriedNanos: 0n });
-  expect(composeInvoice(MONTH, lines, []).total_nanos).toBe(total);
+  const composed = composeInvoice({ month: MONTH, currency }, lines, []);
+  expect(composed.total_nanos).toBe(total);
+  expect(composed.lines.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n)).toBe(total);
 });
 
 test('rounds negative amounts like positive ones, so that a correction takes back exactly what was charged', () => {

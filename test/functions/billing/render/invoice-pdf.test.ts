@@ -56,6 +56,20 @@ describe('the amounts of a printed invoice', () => {
     ]);
   });
 
+  test('have no decimals in a currency without any, and all that an exact one needs', async () => {
+    const yen = { currency: 'JPY', currency_symbol: '¥' };
+    const rows = rowsOf(await printed([lineWith({ kind: 'tokens', description: 'small', amount_nanos: 12_500n * 1_000_000_000n })], yen));
+    const from = rows.findIndex(([label]) => label === 'Charges');
+    expect(rows.slice(from, from + 4)).toEqual([
+      ['Charges', '¥12,500'],
+      ['Subtotal', '¥12,500'],
+      ['Tax', '¥0'],
+      ['Total due (JPY)', '¥12,500'],
+    ]);
+    const exact = rowsOf(await printed([lineWith({ kind: 'tokens', description: 'small', amount_nanos: 1_250_000_000n })], yen));
+    expect(exact).toContainEqual(['Charges', '¥1.25']);
+  });
+
   test('are repeated by project in an annex, whose sums lead to the total due', async () => {
     const lines = [
       lineWith({ kind: 'tokens', description: 'small', amount_nanos: 1_500_000_000n }),

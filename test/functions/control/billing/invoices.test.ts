@@ -351,6 +351,11 @@ describe('a credit note', () => {
       message: expect.stringContaining('Only 69.5 USD'),
     });
     await expect(voidInvoice(deps, admin, id, { reason: 'x' }, undefined)).rejects.toMatchObject({ code: 'invoice_has_credit_notes' });
+    await expect(createCreditNote(deps, admin, id, { amount: '1.234', reason: 'x' })).rejects.toMatchObject({
+      status: 400,
+      param: 'amount',
+      message: "Invalid value for 'amount': expected an amount in USD with at most 2 decimals.",
+    });
     const rest = await createCreditNote(deps, later(admin, 1), id, { whole: true, reason: 'Goodwill' });
     expect(rest.amount).toBe('69.5');
     await expect(createCreditNote(deps, admin, id, { whole: true, reason: 'x' })).rejects.toMatchObject({ status: 409 });
