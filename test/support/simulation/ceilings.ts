@@ -2,7 +2,7 @@ import { type Alignment, toTable } from '../../../infra/tools/table.ts';
 import { MINUTE_MS } from '../../../shared/time/units.ts';
 import type { SimulatedLoad } from './load.ts';
 import type { SimulatedResult } from './simulate-load.ts';
-import type { Wall } from './throughput.ts';
+import type { ThrottleCause } from './throughput.ts';
 
 export const START = 29_000_000 * MINUTE_MS;
 const DOLLAR = 1_000_000_000n;
@@ -91,7 +91,7 @@ export const CEILINGS: readonly Ceiling[] = [
   }),
 ];
 
-const WALLS: Readonly<Record<Wall, string>> = {
+const WORDS: Readonly<Record<ThrottleCause, string>> = {
   'item writes': 'one item, by writes',
   'item reads': 'one item, by reads',
   'partition writes': 'a partition with several items, by writes',
@@ -100,8 +100,8 @@ const WALLS: Readonly<Record<Wall, string>> = {
   'quota reads': "the account's quota, by reads",
 };
 
-const shownWall = ({ firstWall, rejected }: SimulatedResult): string => {
-  if (firstWall) return `\`${firstWall.where}\`: ${WALLS[firstWall.wall]}`;
+const shownThrottle = ({ firstThrottle, rejected }: SimulatedResult): string => {
+  if (firstThrottle) return `\`${firstThrottle.where}\`: ${WORDS[firstThrottle.cause]}`;
   return rejected > 0 ? 'its own limits: 429' : 'none';
 };
 
@@ -118,10 +118,10 @@ const rowOf = ({ name, tables }: Ceiling, result: SimulatedResult): string[] => 
   percent(result.admitted, result.offered),
   percent(result.throttled, result.offered),
   percent(result.late, result.offered),
-  shownWall(result),
+  shownThrottle(result),
 ];
 
-const HEAD = ['Who sends', 'Tables serve (writes a second)', 'Requests', 'Admitted', 'Throttled', 'Late', 'First wall'];
+const HEAD = ['Who sends', 'Tables serve (writes a second)', 'Requests', 'Admitted', 'Throttled', 'Late', 'First throttle'];
 const ALIGNMENTS: readonly Alignment[] = ['left', 'left', 'right', 'right', 'right', 'right', 'left'];
 
 /** The table of docs/capacity.md. @param results those of each configuration, in their order */

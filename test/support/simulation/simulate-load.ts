@@ -11,7 +11,7 @@ import { eventOf } from '../fixtures/completed-event.ts';
 import { createEnvironments, createSettlements, type Environment } from './environments.ts';
 import type { Most } from './limit-auditor.ts';
 import type { SimulatedLoad } from './load.ts';
-import type { Throughput, Units, Wall } from './throughput.ts';
+import type { ThrottleCause, Throughput, Units } from './throughput.ts';
 import { createCallers, createWorld, KEYS, type World } from './world.ts';
 
 // An admission that takes longer is late: a call of DynamoDB takes some milliseconds.
@@ -39,8 +39,8 @@ export interface SimulatedResult {
   inFlightAtEnd: number;
   events: number;
   /** Throttled calls by table or index, and by reason. */
-  walls: ReadonlyMap<string, number>;
-  firstWall: { where: string; wall: Wall; atMs: number } | undefined;
+  throttles: ReadonlyMap<string, number>;
+  firstThrottle: { where: string; cause: ThrottleCause; atMs: number } | undefined;
   /** Units that the tables have served for each admitted request. */
   units: ReadonlyMap<string, Units>;
   /** The limiter items of the organization and its keys at the end. */
@@ -111,11 +111,11 @@ const createServing = (world: World, load: SimulatedLoad, keys: readonly Present
   return { serve, environments, settlements };
 };
 
-const firstOf = (throughputs: ReadonlyMap<string, Throughput>, startMs: number): SimulatedResult['firstWall'] =>
+const firstOf = (throughputs: ReadonlyMap<string, Throughput>, startMs: number): SimulatedResult['firstThrottle'] =>
   [...throughputs]
     .flatMap(([where, throughput]) => {
       const first = throughput.firstThrottle();
-      return first ? [{ where, wall: first.wall, atMs: first.atMs - startMs }] : [];
+      return first ? [{ where, cause: first.cause, atMs: first.atMs - startMs }] : [];
     })
     .toSorted((one, other) => one.atMs - other.atMs)[0];
 
@@ -139,7 +139,7 @@ export const simulateLoad = async (load: SimulatedLoad): Promise<SimulatedResult
   const { auditor, throughputs, database } = world;
   const owners = [organizationId, ...keys.map(({ keyId }) => keyId)];
   const toThrottles = ([name, throughput]: [string, Throughput]): [string, number][] =>
-    [...throughput.throttles()].map(([wall, count]) => [`${name} ${wall}`, count]);
+    [...throughput.throttles()].map(([cause, count]) => [`${name} ${cause}`, count]);
   const toUnits = ([name, throughput]: [string, Throughput]): [string, Units] => {
     const { writes, reads } = throughput.used();
     return [name, { writes: writes / counts.admitted, reads: reads / counts.admitted }];
@@ -153,8 +153,8 @@ export const simulateLoad = async (load: SimulatedLoad): Promise<SimulatedResult
     most: new Map(owners.map((id) => [id, auditor.mostOf(id)])),
     inFlightAtEnd: owners.reduce((sum, id) => sum + auditor.inFlightOf(id), 0),
     events: auditor.events(),
-    walls: new Map([...throughputs].flatMap(toThrottles)),
-    firstWall: firstOf(throughputs, load.startMs),
+    throttles: new Map([...throughputs].flatMap(toThrottles)),
+    firstThrottle: firstOf(throughputs, load.startMs),
     units: new Map([...throughputs].map(toUnits)),
     items: database.items(KEYS),
   };

@@ -9,7 +9,7 @@ export type Units = Record<Kind, number>;
 // Why DynamoDB throttled: one item alone uses its partition up, several items that share a partition do, or the table
 // is at the account's quota.
 type Reason = 'item' | 'partition' | 'quota';
-export type Wall = `${Reason} ${Kind}`;
+export type ThrottleCause = `${Reason} ${Kind}`;
 
 interface Partition {
   /** The first hash of the partition; the next one's is its end. */
@@ -65,8 +65,8 @@ export const createThroughput = (now: () => number, warm: Units = NEW_TABLE, quo
   const whole = { left: { ...quota }, filledMs: now() };
   const hashes = new Map<string, number>();
   const used: Units = { writes: 0, reads: 0 };
-  const throttles = new Map<Wall, number>();
-  let first: { wall: Wall; atMs: number } | undefined;
+  const throttles = new Map<ThrottleCause, number>();
+  let first: { cause: ThrottleCause; atMs: number } | undefined;
 
   const hashed = (key: string): number => {
     const known = hashes.get(key);
@@ -108,9 +108,9 @@ export const createThroughput = (now: () => number, warm: Units = NEW_TABLE, quo
   };
 
   const throttle = (what: Reason, kind: Kind): false => {
-    const wall: Wall = `${what} ${kind}`;
-    throttles.set(wall, (throttles.get(wall) ?? 0) + 1);
-    first ??= { wall, atMs: now() };
+    const cause: ThrottleCause = `${what} ${kind}`;
+    throttles.set(cause, (throttles.get(cause) ?? 0) + 1);
+    first ??= { cause, atMs: now() };
     return false;
   };
 
@@ -147,7 +147,7 @@ export const createThroughput = (now: () => number, warm: Units = NEW_TABLE, quo
     },
     partitions: (): number => partitions.length,
     used: (): Units => ({ ...used }),
-    throttles: (): ReadonlyMap<Wall, number> => throttles,
+    throttles: (): ReadonlyMap<ThrottleCause, number> => throttles,
     firstThrottle: () => first,
   };
 };

@@ -144,7 +144,7 @@ describe('the simulation', () => {
     const request = { ...SHORT_ANSWERS.request, tokens: 0, usedTokens: 0 };
     const sent = load({ keys: 1, key, request, requestsPerSecond: 1_000, seconds: sized(0.5, 1.5) });
     const result = await simulateLoad(sent);
-    expect(result.firstWall).toMatchObject({ where: 'keys', wall: 'item writes' });
+    expect(result.firstThrottle).toMatchObject({ where: 'keys', cause: 'item writes' });
     expect(exceeded(result, sent)).toEqual([]);
   });
 
@@ -241,14 +241,14 @@ describe('the model of DynamoDB', () => {
       }
     expect(one.partitions()).toBe(1);
     expect(several.partitions()).toBe(2);
-    expect(one.firstThrottle()?.wall).toBe('item writes');
-    expect(several.firstThrottle()?.wall).toBe('partition writes');
+    expect(one.firstThrottle()?.cause).toBe('item writes');
+    expect(several.firstThrottle()?.cause).toBe('partition writes');
   });
 
   test('throttles above the quota of the account, whatever the table has been prepared for', () => {
     const table = createThroughput(() => START, { writes: 10 * WRITES, reads: 0 }, { writes: WRITES, reads: WRITES });
     for (let write = 0; write < 2 * WRITES; write++) table.use(`key_${write}`, 'writes', 1);
-    expect(table.firstThrottle()?.wall).toBe('quota writes');
+    expect(table.firstThrottle()?.cause).toBe('quota writes');
     expect(table.used().writes).toBe(WRITES);
   });
 });
