@@ -6,6 +6,7 @@ import { logOut } from '../client/session.ts';
 import { Button } from '../design/controls/button.tsx';
 import { Empty } from '../design/feedback/failure.tsx';
 import { Loaded } from '../design/feedback/loaded.tsx';
+import { setCurrency } from '../design/format/currency.ts';
 import { Entrance, Page } from '../design/layout/layout.tsx';
 import classes from './app.module.css';
 import { Boundary } from './boundary.tsx';
@@ -128,6 +129,7 @@ export const Shell = () => {
         {me.error && <Button onClick={() => void logOut()}>Sign out</Button>}
       </Entrance>
     );
+  setCurrency(me.data.currency);
   return (
     <>
       <a href="#main" className={classes.skip}>

@@ -25,7 +25,7 @@ const DIFFERENCES: readonly (readonly [path: string, fault: string])[] = [
   ...['/v1/organizations', '/v1/organizations/{id}', '/v1/organizations/{id}/limits'].flatMap((path) =>
     ['has_default_concurrency', 'require_second_factor', 'fresh_login_minutes'].map((field) => [path, lacking(field)] as const),
   ),
-  ...['permissions', 'second_factor', 'organization_name'].map((field) => ['/v1/me', lacking(field)] as const),
+  ...['permissions', 'second_factor', 'organization_name', 'currency'].map((field) => ['/v1/me', lacking(field)] as const),
   ...MODELS.flatMap((path) => ['structured_outputs', 'task', 'embedding', 'fallbacks'].map((field) => [path, lacking(field)] as const)),
   ...DEPLOYMENTS.flatMap((path) =>
     ['schedule', 'current_window', 'next_window', 'shadow', 'adapters'].map((field) => [path, lacking(field)] as const),

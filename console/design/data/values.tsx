@@ -1,15 +1,15 @@
-import { formatAmount, formatCount, percentOf } from '../format/amounts.ts';
+import { formatAmount, formatCount, formatMoney, percentOf } from '../format/amounts.ts';
+import { ownCurrency } from '../format/currency.ts';
 import { formatAge, formatDuration, formatTime, formatUtc } from '../format/times.ts';
 import classes from './data.module.css';
 import type { Tone } from './tone.ts';
 
-/** An exact amount of money. @param currency default: US dollars */
-export const Money = ({ amount, currency = 'USD' }: { amount: string | null | undefined; currency?: string }) => {
+/** An exact amount of money. @param currency default: that of all prices */
+export const Money = ({ amount, currency = ownCurrency().code }: { amount: string | null | undefined; currency?: string }) => {
   if (amount === null || amount === undefined) return <span className={classes.soft}>–</span>;
-  const text = formatAmount(amount);
   return (
     <span className={classes.number} title={`${amount} ${currency}`}>
-      {currency === 'USD' ? (text.startsWith('−') ? `−$${text.slice(1)}` : `$${text}`) : `${text} ${currency}`}
+      {currency === ownCurrency().code ? formatMoney(amount) : `${formatAmount(amount)} ${currency}`}
     </span>
   );
 };

@@ -1,3 +1,5 @@
+import { ownCurrency } from './currency.ts';
+
 const DIGIT_GROUP = /\B(?=(\d{3})+(?!\d))/g;
 
 interface Decimal {
@@ -12,20 +14,26 @@ const partsOf = (amount: string): Decimal => {
 };
 
 /**
- * An exact amount as people read it, never through a float: at least two decimals, and all others that are not zero.
+ * An exact amount as people read it, never through a float: at least the decimals of the currency, and all others that
+ * are not zero.
  * @param amount a decimal number, such as `1234.5`
  */
 export const formatAmount = (amount: string): string => {
   const { isNegative, whole, fraction } = partsOf(amount);
-  const shown = fraction.replace(/0+$/, '').padEnd(2, '0');
-  return `${isNegative ? '−' : ''}${whole.replace(DIGIT_GROUP, ',')}.${shown}`;
+  const shown = fraction.replace(/0+$/, '').padEnd(ownCurrency().decimals, '0');
+  return `${isNegative ? '−' : ''}${whole.replace(DIGIT_GROUP, ',')}${shown && `.${shown}`}`;
 };
 
-/** An exact amount with its sign. */
-export const formatDollars = (amount: string): string => `$${formatAmount(amount)}`;
+/** An exact amount with the symbol of the currency. */
+export const formatMoney = (amount: string): string => {
+  const { symbol } = ownCurrency();
+  // No line breaks between them.
+  const before = /\p{L}$/u.test(symbol) ? `${symbol}\u00a0` : symbol;
+  return formatAmount(amount).replace(/^−?/, (sign) => sign + before);
+};
 
-/** True for an amount of dollars as the API takes it. */
-export const isDollars = (text: string): boolean => /^\d{1,9}(\.\d{1,9})?$/.test(text);
+/** True for an amount of money as the API takes it. */
+export const isMoney = (text: string): boolean => /^\d{1,9}(\.\d{1,9})?$/.test(text);
 
 /** A whole number with separators. @param count a number, or the digits of one that a `number` can't hold */
 export const formatCount = (count: number | string): string => String(count).replace(DIGIT_GROUP, ',');
@@ -79,8 +87,8 @@ export const formatShare = (part: string, whole: string): string => {
   return percent === 0n && used > 0n ? '<1%' : `${percent}%`;
 };
 
-const UNITS_PER_CENT = 10n ** BigInt(SCALE - 2);
-
-/** An amount to the nearest cent, for estimates. */
-export const nearestCent = (amount: string): string =>
-  fromUnits(((toUnits(amount) + UNITS_PER_CENT / 2n) / UNITS_PER_CENT) * UNITS_PER_CENT);
+/** An amount to the nearest cent, or what the currency has instead, for estimates. */
+export const nearestCent = (amount: string): string => {
+  const unitsPerCent = 10n ** BigInt(SCALE - ownCurrency().decimals);
+  return fromUnits(((toUnits(amount) + unitsPerCent / 2n) / unitsPerCent) * unitsPerCent);
+};

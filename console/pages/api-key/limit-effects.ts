@@ -1,5 +1,5 @@
 import type { ReplyBody } from '../../client/routes.ts';
-import { formatCount, formatDollars, fromUnits, sumOf, toUnits } from '../../design/format/amounts.ts';
+import { formatCount, formatMoney, fromUnits, sumOf, toUnits } from '../../design/format/amounts.ts';
 import { faultsOf, type KeyDraft } from '../api-keys/key-draft.ts';
 
 /** What a key has used in a range of days, and of its limits now. */
@@ -21,7 +21,7 @@ const usedOf = ({ days, cost, now }: KeyUsage, period: Budget, today: string): s
 };
 
 const effectOfBudget = (limit: string, used: string, time: string): string => {
-  const spent = `${formatDollars(used)} used ${time}`;
+  const spent = `${formatMoney(used)} used ${time}`;
   return toUnits(limit) <= toUnits(used) ? `${spent}. The key's requests will be rejected.` : `${spent}.`;
 };
 

@@ -7,7 +7,7 @@ import { CopyText } from '../../design/controls/copy.tsx';
 import { IdLink } from '../../design/controls/id-link.tsx';
 import { Chip, Time } from '../../design/data/values.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { counted, formatDollars } from '../../design/format/amounts.ts';
+import { counted, formatMoney } from '../../design/format/amounts.ts';
 import { Facts, Page, Section } from '../../design/layout/layout.tsx';
 import { FirstCall } from '../api-keys/first-call.tsx';
 import { KeyActions } from '../api-keys/key-actions.tsx';
@@ -21,7 +21,7 @@ const userLimitsText = (limits: NonNullable<ApiKey['per_user']>): string =>
     limits.requests_per_minute !== null && `${counted(limits.requests_per_minute, 'request', 'requests')} per minute`,
     limits.tokens_per_minute !== null && `${counted(limits.tokens_per_minute, 'token', 'tokens')} per minute`,
     limits.concurrency !== null && counted(limits.concurrency, 'concurrent request', 'concurrent requests'),
-    limits.monthly_budget !== null && `${formatDollars(limits.monthly_budget)} per month`,
+    limits.monthly_budget !== null && `${formatMoney(limits.monthly_budget)} per month`,
   ]
     .filter(Boolean)
     .join(', ');

@@ -6,7 +6,7 @@ import { Table } from '../../design/data/table.tsx';
 import { Count, Gauge, Money } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { formatCount, formatDollars, fromUnits, toUnits } from '../../design/format/amounts.ts';
+import { formatCount, formatMoney, fromUnits, toUnits } from '../../design/format/amounts.ts';
 import { dayOf } from '../../design/format/times.ts';
 import { Columns, Section, Stack } from '../../design/layout/layout.tsx';
 import { rangeOfDays, requestsByDay } from './key-usage.ts';
@@ -55,7 +55,7 @@ export const KeyUsage = ({ id }: { id: string }) => {
                       label={label}
                       used={fromUnits(toUnits(budget.limit) - toUnits(budget.remaining))}
                       limit={budget.limit}
-                      format={formatDollars}
+                      format={formatMoney}
                     />
                   )
                 );

@@ -126,7 +126,7 @@ export const draftOfKey = (key: ApiKey): KeyDraft => {
 };
 
 const isNumber = (text: string): boolean => /^\d+$/.test(text);
-const isDollars = (text: string): boolean => /^\d{1,12}(\.\d{1,9})?$/.test(text);
+const isMoney = (text: string): boolean => /^\d{1,12}(\.\d{1,9})?$/.test(text);
 
 /** Why fields can't be sent. */
 export const faultsOf = (draft: KeyDraft): Partial<Record<keyof KeyDraft, string>> => ({
@@ -137,8 +137,8 @@ export const faultsOf = (draft: KeyDraft): Partial<Record<keyof KeyDraft, string
   ),
   ...Object.fromEntries(
     [...BUDGETS, 'userMonth' as const]
-      .filter((name) => draft[name] !== '' && !isDollars(draft[name]))
-      .map((name) => [name, 'Enter dollars, such as 12.50.']),
+      .filter((name) => draft[name] !== '' && !isMoney(draft[name]))
+      .map((name) => [name, 'Enter an amount, such as 12.50.']),
   ),
 });
 

@@ -7,7 +7,7 @@ import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { type Column, Table } from '../../design/data/table.tsx';
 import { Chip, Gauge, Money } from '../../design/data/values.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { formatDollars, sumOf } from '../../design/format/amounts.ts';
+import { formatMoney, sumOf } from '../../design/format/amounts.ts';
 import { rangeOf } from '../../design/format/ranges.ts';
 import { Section, Tile, Tiles } from '../../design/layout/layout.tsx';
 import { type AlertRow, alertsOf } from './alerts.ts';
@@ -96,7 +96,7 @@ const Spending = ({ limits, spent, organization }: SpendingProps) => {
       <Tile
         label="Budget this month"
         value={budget === null ? 'none' : <Money amount={budget} />}
-        note={budget !== null && <Gauge label="Spent" used={spent} limit={budget} format={formatDollars} />}
+        note={budget !== null && <Gauge label="Spent" used={spent} limit={budget} format={formatMoney} />}
       />
       <Tile
         label="Payment"

@@ -10,6 +10,7 @@ import { Chip, Count, Time } from '../../design/data/values.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
+import { formatMoney } from '../../design/format/amounts.ts';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { Form } from '../../design/forms/form.tsx';
 import { Section } from '../../design/layout/layout.tsx';
@@ -96,7 +97,9 @@ const columnsOf = (onDelete: ((adapter: Adapter) => void) | undefined, hasSurcha
           title: 'Surcharge',
           isWhole: true,
           render: ({ surcharge }: Adapter) =>
-            surcharge ? `$${surcharge.per_million.prompt} in, $${surcharge.per_million.completion} out, per million tokens` : '–',
+            surcharge
+              ? `${formatMoney(surcharge.per_million.prompt)} in, ${formatMoney(surcharge.per_million.completion)} out, per million tokens`
+              : '–',
         },
       ]
     : []),

@@ -1,5 +1,5 @@
 import type { RequestBody } from '../../client/routes.ts';
-import { isDollars, toUnits } from '../../design/format/amounts.ts';
+import { isMoney, toUnits } from '../../design/format/amounts.ts';
 
 /** The form of a benchmark: text as it is typed. */
 export interface BenchmarkDraft {
@@ -28,7 +28,7 @@ const NOT_WHOLE = 'Enter a whole number of at least 1.';
 
 /** The faults of what was typed, by field. Fields that are still empty have none. */
 export const benchmarkFaults = ({ budget, firstTokenMs, betweenTokensMs, promptTokens, completionTokens }: BenchmarkDraft): Faults => ({
-  ...(budget.trim() !== '' && !isDollars(budget.trim()) && { budget: 'Enter dollars, such as 2.50.' }),
+  ...(budget.trim() !== '' && !isMoney(budget.trim()) && { budget: 'Enter an amount, such as 2.50.' }),
   ...(!isWhole(firstTokenMs) && { firstTokenMs: NOT_WHOLE }),
   ...(!isWhole(betweenTokensMs) && { betweenTokensMs: NOT_WHOLE }),
   ...(promptTokens.trim() !== '' && !isWhole(promptTokens) && { promptTokens: NOT_WHOLE }),

@@ -3,7 +3,7 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { CheckField, TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
-import { isDollars } from '../../design/format/amounts.ts';
+import { isMoney } from '../../design/format/amounts.ts';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { Form } from '../../design/forms/form.tsx';
 import { ShortFields } from '../../design/layout/layout.tsx';
@@ -17,7 +17,7 @@ interface PublishProps {
 const changed = () => readAgain('/v1/deployments', '/v1/models', '/v1/pricing');
 
 const faultOf = (text: string): string | undefined =>
-  text === '' || isDollars(text) ? undefined : 'Enter dollars, such as 0.05, with at most nine decimals.';
+  text === '' || isMoney(text) ? undefined : 'Enter an amount, such as 0.05, with at most nine decimals.';
 
 /** Makes a shared model of a deployment, which callers of the serverless host pay by the token. */
 export const PublishDeployment = ({ deployment: { id, name, version }, onClose }: PublishProps) => {
@@ -33,7 +33,7 @@ export const PublishDeployment = ({ deployment: { id, name, version }, onClose }
       </p>
       <Form
         submitLabel="Publish deployment"
-        canSubmit={publicName.trim() !== '' && isDollars(input) && isDollars(output)}
+        canSubmit={publicName.trim() !== '' && isMoney(input) && isMoney(output)}
         onCancel={onClose}
         onSubmit={async () => {
           await request('POST /v1/deployments/{id}/publish', {

@@ -103,7 +103,7 @@ const keyFaults = (draft: RuleDraft): Partial<Record<keyof RuleDraft, string>> =
   const counts = Object.values(LIMITS).filter((name) => !isCount(draft[name]));
   return {
     ...Object.fromEntries(counts.map((name) => [name, 'Enter a whole number.'])),
-    ...(!/^(\d{1,12}(\.\d{1,9})?)?$/.test(draft.keyBudget) && { keyBudget: 'Enter dollars, such as 5.' }),
+    ...(!/^(\d{1,12}(\.\d{1,9})?)?$/.test(draft.keyBudget) && { keyBudget: 'Enter an amount, such as 5.' }),
     ...(!isLifetime(draft.keySeconds) && { keySeconds: `Enter ${MIN_SECONDS} to ${MAX_SECONDS} seconds.` }),
   };
 };

@@ -1,7 +1,7 @@
 import { can, type Me, useSignedIn } from '../../client/me.ts';
 import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Count, Gauge, Money } from '../../design/data/values.tsx';
-import { counted, formatDollars, nearestCent } from '../../design/format/amounts.ts';
+import { counted, formatMoney, nearestCent } from '../../design/format/amounts.ts';
 import { Tile, Tiles } from '../../design/layout/layout.tsx';
 import { type Summary, ticketsWaitingOn } from './attention.ts';
 
@@ -41,7 +41,7 @@ const CostTiles = ({ costs, budget, credit }: Pick<Summary, 'costs' | 'budget' |
       <Tile
         label="Budget left this month"
         value={<Money amount={budget.left} />}
-        note={<Gauge label="Used" used={budget.spent ?? '0'} limit={budget.month_budget} format={formatDollars} />}
+        note={<Gauge label="Used" used={budget.spent ?? '0'} limit={budget.month_budget} format={formatMoney} />}
       />
     )}
   </>

@@ -3,7 +3,7 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
-import { isDollars } from '../../design/format/amounts.ts';
+import { isMoney } from '../../design/format/amounts.ts';
 import { utcSeconds } from '../../design/format/times.ts';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { Form } from '../../design/forms/form.tsx';
@@ -76,7 +76,7 @@ const AddVersion = ({ type: { id, version }, kind, current = '', children, onClo
       <p>{children}</p>
       <Form
         submitLabel={`Add ${kind}`}
-        canSubmit={isDollars(perHour)}
+        canSubmit={isMoney(perHour)}
         onCancel={onClose}
         onSubmit={async () => {
           await request(`POST /v1/instance-types/{id}/${kind}s`, {
@@ -93,7 +93,7 @@ const AddVersion = ({ type: { id, version }, kind, current = '', children, onClo
             label="USD per hour"
             value={perHour}
             onChange={setPerHour}
-            fault={perHour === '' || isDollars(perHour) ? undefined : 'Enter dollars, such as 1.41, with at most nine decimals.'}
+            fault={perHour === '' || isMoney(perHour) ? undefined : 'Enter an amount, such as 1.41, with at most nine decimals.'}
             inputMode="decimal"
             autoFocus
           />

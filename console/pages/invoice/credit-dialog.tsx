@@ -3,10 +3,13 @@ import { request } from '../../client/request.ts';
 import { Segments, TextArea, TextField } from '../../design/controls/fields.tsx';
 import { Money } from '../../design/data/values.tsx';
 import { formatAmount } from '../../design/format/amounts.ts';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { creditable } from '../invoices/invoice-state.ts';
 import { afterChange, type InvoiceDialogProps } from './dialog-props.ts';
 import { leftAfter } from './line-groups.ts';
+
+const MOST_DECIMALS = 9;
 
 /** Credits an invoice, or a part of it. A repeated attempt doesn't credit it again. */
 export const CreditDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
@@ -15,8 +18,11 @@ export const CreditDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
   const [typed, setTyped] = useState('');
   const [reason, setReason] = useState('');
   const most = creditable(invoice);
+  const own = ownCurrency();
+  // Invoices keep their currency if the seller gets another one. The API checks the amount.
+  const decimals = currency === own.code ? own.decimals : MOST_DECIMALS;
   const amount = extent === 'whole' ? most : typed.trim();
-  const left = leftAfter(most, amount);
+  const left = leftAfter(most, amount, extent === 'whole' ? MOST_DECIMALS : decimals);
   return (
     <Confirm
       title={`Create credit note for ${number}`}
@@ -50,7 +56,7 @@ export const CreditDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
           onChange={setTyped}
           fault={
             typed !== '' && left === undefined
-              ? `Enter an amount up to ${formatAmount(most)}, with no more decimals than ${currency} has.`
+              ? `Enter an amount up to ${formatAmount(most)}, ${decimals === 0 ? 'without decimals' : `with at most ${decimals} decimals`}.`
               : undefined
           }
           autoFocus

@@ -92,8 +92,12 @@ export const lineName = ({ kind, token_kind, instance_type, description, rerate_
   return description;
 };
 
-/** What is left of an invoice after some credit, or undefined if the credit is more than that or no amount. */
-export const leftAfter = (left: string, credit: string): string | undefined => {
-  if (!/^\d{1,12}(\.\d{1,3})?$/.test(credit) || toUnits(credit) === 0n || toUnits(credit) > toUnits(left)) return undefined;
+/**
+ * What is left of an invoice after some credit, or undefined if the credit is more than that, or no amount with at most
+ * so many decimals.
+ */
+export const leftAfter = (left: string, credit: string, decimals: number): string | undefined => {
+  const [amount, fraction = ''] = /^\d{1,12}(?:\.(\d+))?$/.exec(credit) ?? [];
+  if (amount === undefined || fraction.length > decimals || toUnits(credit) === 0n || toUnits(credit) > toUnits(left)) return undefined;
   return fromUnits(toUnits(left) - toUnits(credit));
 };

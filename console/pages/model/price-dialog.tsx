@@ -4,7 +4,7 @@ import { request, requestTrial } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
-import { isDollars } from '../../design/format/amounts.ts';
+import { isMoney } from '../../design/format/amounts.ts';
 import { Form } from '../../design/forms/form.tsx';
 import { draftOfPrice, isCompletePrice, newPriceOf, type PriceDraft, type PricedModel } from './price-draft.ts';
 import { PriceChange, type PricePreview } from './price-preview.tsx';
@@ -12,7 +12,7 @@ import { PriceChange, type PricePreview } from './price-preview.tsx';
 const PriceFields = ({ draft, onChange }: { draft: PriceDraft; onChange: (changes: Partial<PriceDraft>) => void }) => {
   const { input, cached, output, from } = draft;
   const faultOf = (text: string): string | undefined =>
-    text === '' || isDollars(text) ? undefined : 'Enter dollars, such as 0.05, with at most nine decimals.';
+    text === '' || isMoney(text) ? undefined : 'Enter an amount, such as 0.05, with at most nine decimals.';
   return (
     <>
       <TextField

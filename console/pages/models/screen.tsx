@@ -8,6 +8,7 @@ import type { Column } from '../../design/data/table.tsx';
 import { Count, Money } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { perMillion } from '../../design/format/amounts.ts';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { modelPath } from './model-path.ts';
@@ -72,7 +73,7 @@ export const Screen = () => {
   return (
     <Page
       title="Models and prices"
-      description={`${can(me, 'models:read') ? 'The models that your requests can use' : 'The shared models'}. Prices are in US dollars per million tokens.`}
+      description={`${can(me, 'models:read') ? 'The models that your requests can use' : 'The shared models'}. Prices are in ${ownCurrency().code} per million tokens.`}
     >
       {can(me, 'models:read') ? <Models /> : <PriceTable />}
     </Page>

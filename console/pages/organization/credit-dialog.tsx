@@ -3,12 +3,12 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
-import { isDollars } from '../../design/format/amounts.ts';
+import { isMoney } from '../../design/format/amounts.ts';
 import { utcSeconds } from '../../design/format/times.ts';
 import { Form } from '../../design/forms/form.tsx';
 import type { Organization } from './limits-draft.ts';
 
-const isAmount = (text: string): boolean => isDollars(text.replace(/^-/, '')) && /[1-9]/.test(text);
+const isAmount = (text: string): boolean => isMoney(text.replace(/^-/, '')) && /[1-9]/.test(text);
 
 interface CreditDialogProps {
   organization: Pick<Organization, 'id' | 'name'>;
@@ -40,7 +40,7 @@ export const CreditDialog = ({ organization: { id, name }, onClose }: CreditDial
         <TextField
           label="Amount ($)"
           hint="A negative amount takes credit back."
-          fault={amount === '' || isAmount(amount) ? undefined : 'Enter dollars, such as 100 or -12.50.'}
+          fault={amount === '' || isAmount(amount) ? undefined : 'Enter an amount, such as 100 or -12.50.'}
           value={amount}
           onChange={setAmount}
           inputMode="decimal"

@@ -1,4 +1,5 @@
 import { CheckField, TextField } from '../../design/controls/fields.tsx';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { ShortFields, Stack } from '../../design/layout/layout.tsx';
 import { faultsOfLimits, LIMITS_LABELS, type LimitsDraft } from './limits-draft.ts';
 
@@ -30,7 +31,7 @@ export const LimitFields = ({ draft, onChange, disabled = false }: LimitFieldsPr
         ))}
         <TextField
           label={LIMITS_LABELS.monthBudget}
-          hint="In dollars. Leave empty for no budget."
+          hint={`In ${ownCurrency().code}. Leave empty for no budget.`}
           fault={faults.monthBudget}
           value={draft.monthBudget}
           onChange={(monthBudget) => onChange({ monthBudget })}

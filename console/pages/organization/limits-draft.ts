@@ -1,5 +1,5 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
-import { isDollars } from '../../design/format/amounts.ts';
+import { isMoney } from '../../design/format/amounts.ts';
 
 export type Organization = ReplyBody<'GET /v1/organizations/{id}'>;
 type Limits = RequestBody<'PUT /v1/organizations/{id}/limits'>;
@@ -44,7 +44,7 @@ export const faultsOfLimits = (draft: LimitsDraft): Partial<Record<keyof LimitsD
       .filter((name) => draft[name] !== '' && !isNumber(draft[name]))
       .map((name) => [name, 'Enter a whole number.']),
   ),
-  ...(draft.monthBudget !== '' && !isDollars(draft.monthBudget) && { monthBudget: 'Enter dollars, such as 500.' }),
+  ...(draft.monthBudget !== '' && !isMoney(draft.monthBudget) && { monthBudget: 'Enter an amount, such as 500.' }),
 });
 
 const numberIn = (text: string): number | null => (text === '' ? null : Number(text));

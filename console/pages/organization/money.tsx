@@ -3,7 +3,8 @@ import { useRead } from '../../client/queries.ts';
 import { Chart } from '../../design/data/chart.tsx';
 import { Gauge, Money } from '../../design/data/values.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { formatDollars, sumOf } from '../../design/format/amounts.ts';
+import { formatMoney, sumOf } from '../../design/format/amounts.ts';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { rangeOf } from '../../design/format/ranges.ts';
 import { dayOf } from '../../design/format/times.ts';
 import { Facts, Section, Stack } from '../../design/layout/layout.tsx';
@@ -29,13 +30,13 @@ export const CostThisMonth = ({ id, budget }: { id: string; budget: string | nul
               <h3>
                 <Money amount={total} />
               </h3>
-              {budget !== null && <Gauge label="Budget used" used={total} limit={budget} format={formatDollars} />}
+              {budget !== null && <Gauge label="Budget used" used={total} limit={budget} format={formatMoney} />}
               {days.length > 1 && (
                 <Chart
                   label="Cost by day"
                   times={days.map(({ start_time }) => start_time)}
-                  series={[{ name: 'Cost', values: texts.map(Number), texts: texts.map(formatDollars) }]}
-                  format={(value) => `$${value}`}
+                  series={[{ name: 'Cost', values: texts.map(Number), texts: texts.map(formatMoney) }]}
+                  format={(value) => `${ownCurrency().symbol}${value}`}
                   formatTime={dayOf}
                 />
               )}

@@ -1,5 +1,5 @@
 import type { CallOptions, ReplyBody, RouteName } from '../../client/routes.ts';
-import { isDollars } from '../../design/format/amounts.ts';
+import { isMoney } from '../../design/format/amounts.ts';
 import { areSameLimits, faultsOfLimits, type LimitsDraft, limitsOf, NO_LIMITS, type Organization } from '../organization/limits-draft.ts';
 
 /** What the form of a new organization has. Empty texts: the step is left out. */
@@ -40,7 +40,7 @@ export const faultsOfOnboarding = (draft: OnboardingDraft): Partial<Record<keyof
   ...faultsOfLimits(draft),
   ...(draft.prepaid &&
     draft.credit !== '' &&
-    !(isDollars(draft.credit) && /[1-9]/.test(draft.credit)) && { credit: 'Enter dollars, such as 100.' }),
+    !(isMoney(draft.credit) && /[1-9]/.test(draft.credit)) && { credit: 'Enter an amount, such as 100.' }),
   ...(draft.email !== '' && !/^[^@\s]+@[^@\s]+$/.test(draft.email.trim()) && { email: 'Enter an email address.' }),
 });
 

@@ -11,6 +11,7 @@ import { Money } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { perMillion } from '../../design/format/amounts.ts';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { formatStart, formatUtc } from '../../design/format/times.ts';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
@@ -83,7 +84,7 @@ export const Screen = () => {
   return (
     <Page
       title="Prices"
-      description="In dollars per million tokens. A price version never changes: a new version replaces it from its start time."
+      description={`In ${ownCurrency().code} per million tokens. A price version never changes: a new version replaces it from its start time.`}
       actions={model && <Button onClick={() => change({ model: '' })}>All models</Button>}
     >
       <Filters>

@@ -6,7 +6,7 @@ import { CopyText } from '../../design/controls/copy.tsx';
 import { Chip, Gauge, Money, Time } from '../../design/data/values.tsx';
 import { Empty, Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { formatDollars, fromUnits, toUnits } from '../../design/format/amounts.ts';
+import { formatMoney, fromUnits, toUnits } from '../../design/format/amounts.ts';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Columns, Facts, Filters, Note, Page, Row, Section } from '../../design/layout/layout.tsx';
 import { ProjectActions } from '../projects/project-actions.tsx';
@@ -30,7 +30,7 @@ const BudgetGauges = ({ project: { budgets, budgets_left } }: { project: Project
       <Columns>
         {known.map(({ period, limit, used, left }) => (
           <div key={period}>
-            <Gauge label={GAUGES[period]} used={used} limit={limit} format={formatDollars} />
+            <Gauge label={GAUGES[period]} used={used} limit={limit} format={formatMoney} />
             <Note>
               <Money amount={left} /> left
             </Note>

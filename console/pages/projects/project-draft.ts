@@ -27,12 +27,12 @@ export const draftOfProject = ({ name, budgets: { day, month, total } }: Project
   total: total ?? '',
 });
 
-const isDollars = (text: string): boolean => /^\d{1,12}(\.\d{1,9})?$/.test(text);
+const isMoney = (text: string): boolean => /^\d{1,12}(\.\d{1,9})?$/.test(text);
 
 /** Why fields can't be sent. */
 export const faultsOfProject = (draft: ProjectDraft): Partial<Record<keyof ProjectDraft, string>> =>
   Object.fromEntries(
-    BUDGETS.filter((name) => draft[name] !== '' && !isDollars(draft[name])).map((name) => [name, 'Enter dollars, such as 12.50.']),
+    BUDGETS.filter((name) => draft[name] !== '' && !isMoney(draft[name])).map((name) => [name, 'Enter an amount, such as 12.50.']),
   );
 
 export const isProjectComplete = (draft: ProjectDraft): boolean =>

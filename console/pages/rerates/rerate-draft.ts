@@ -1,5 +1,5 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
-import { formatAmount } from '../../design/format/amounts.ts';
+import { formatMoney } from '../../design/format/amounts.ts';
 import { formatStart, utcSeconds } from '../../design/format/times.ts';
 
 export type Rerate = ReplyBody<'GET /v1/billing/rerates/{id}'>;
@@ -56,13 +56,13 @@ type Choice = readonly [version: string, label: string];
 /** A price version of a model as a choice. */
 export const choiceOfPrice = ({ id, effective_at, per_million: { prompt, completion }, organization }: Price): Choice => [
   id,
-  `$${formatAmount(prompt)} in, $${formatAmount(completion)} out, from ${formatStart(effective_at)}${organization === null ? '' : ' (own model)'}`,
+  `${formatMoney(prompt)} in, ${formatMoney(completion)} out, from ${formatStart(effective_at)}${organization === null ? '' : ' (own model)'}`,
 ];
 
 /** A price version of an instance type as a choice. */
 export const choiceOfInstancePrice = ({ version, per_hour, effective_at }: InstancePrice): Choice => [
   version,
-  `$${formatAmount(per_hour)} per hour, from ${formatStart(effective_at)}`,
+  `${formatMoney(per_hour)} per hour, from ${formatStart(effective_at)}`,
 ];
 
 /** The phase of a rerate that counts: its execution, or else its preview. */
@@ -74,6 +74,6 @@ export const isWorking = ({ state }: Pick<Rerate, 'state'>): boolean => state ==
 /** A difference with its sign and currency, such as `+$1.20`. */
 export const formatDifference = (difference: string): string => {
   const isNegative = difference.startsWith('-');
-  const text = `$${formatAmount(difference.replace(/^-/, ''))}`;
+  const text = formatMoney(difference.replace(/^-/, ''));
   return isNegative ? `−${text}` : /[1-9]/.test(difference) ? `+${text}` : text;
 };

@@ -5,7 +5,7 @@ import { Chart } from '../../design/data/chart.tsx';
 import { Count, Money } from '../../design/data/values.tsx';
 import { Empty, Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { formatCount, formatDollars } from '../../design/format/amounts.ts';
+import { formatCount, formatMoney } from '../../design/format/amounts.ts';
 import { dayOf } from '../../design/format/times.ts';
 import { Section, Tile, Tiles } from '../../design/layout/layout.tsx';
 import { cacheShare, seriesOf, tabulate, type UsageSums } from './tabulate.ts';
@@ -17,7 +17,7 @@ import { useUsage } from './use-usage.ts';
 const MAX_AXIS_DECIMALS = 9;
 
 // For the axis only.
-const axisMoney = (value: number): string => formatDollars(value.toFixed(MAX_AXIS_DECIMALS));
+const axisMoney = (value: number): string => formatMoney(value.toFixed(MAX_AXIS_DECIMALS));
 const axisCount = (value: number): string => formatCount(Math.round(value));
 
 const Totals = ({ total, measure }: { total: UsageSums; measure: Measure }) => (
@@ -61,7 +61,7 @@ type Tabulated = ReturnType<typeof tabulate>;
 
 const UsageChart = ({ table, measure, title, nameOf }: Pick<UsageResultsProps, 'measure' | 'title' | 'nameOf'> & { table: Tabulated }) => {
   const isCost = measure === 'cost';
-  const series = useMemo(() => seriesOf(table, measure, nameOf, isCost ? formatDollars : formatCount), [table, measure, nameOf, isCost]);
+  const series = useMemo(() => seriesOf(table, measure, nameOf, isCost ? formatMoney : formatCount), [table, measure, nameOf, isCost]);
   return (
     <Chart
       label={`${isCost ? 'Cost' : measure === 'tokens' ? 'Tokens' : 'Requests'} by day and ${title}`}

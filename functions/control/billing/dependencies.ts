@@ -10,10 +10,8 @@ import { createNumberStore } from '../../../shared/billing/number-store.ts';
 import { createRerateStore } from '../../../shared/billing/rerate-store.ts';
 import type { RecordTable } from '../../../shared/database/record-table.ts';
 import { createPromiseStore } from '../../../shared/service-levels/promise-store.ts';
+import { type Currency, currencyOf } from './currency.ts';
 import { createSignDownload } from './downloads/download.ts';
-
-// The currency of all prices until an admin has set the seller.
-const DEFAULT_CURRENCY = 'USD';
 
 interface BillingResources {
   table: RecordTable;
@@ -39,8 +37,8 @@ export const createBillingDependencies = ({ table, bucket, queueUrl }: BillingRe
     servicePromises: createPromiseStore(table),
     billingTasks,
     signDownload: createSignDownload(bucket),
-    /** The currency of all prices, such as `USD`. */
-    currency: async (): Promise<string> => (await settings.getSeller())?.currency ?? DEFAULT_CURRENCY,
+    /** The currency of all prices. */
+    currency: async (): Promise<Currency> => currencyOf(await settings.getSeller()),
   };
 };
 

@@ -14,7 +14,7 @@ export const listEconomics = async (deps: EconomicsDependencies, actor: Actor, q
   const view = { isOwner: !isOfPlatform(actor), nowMs, listPrice: listPriceOf(query) };
   const { days, next } = await readEconomics(deps, actor, query, range);
   const data = groupDays(days, query, range).map((group) => toRow(group, view));
-  return { object: 'list' as const, data, has_more: next !== null, next, currency: (await deps.currency()).toLowerCase() };
+  return { object: 'list' as const, data, has_more: next !== null, next, currency: (await deps.currency()).code.toLowerCase() };
 };
 
 const CELLS: readonly (readonly [name: string, cellOf: (row: EconomicsRow) => unknown])[] = [

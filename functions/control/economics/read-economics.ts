@@ -8,20 +8,19 @@ import type { DeploymentDayStore, DeploymentUsage } from '../../../shared/usage/
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
+import type { CurrencyReads } from '../billing/currency.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import type { DayRange, EconomicsQuery } from './economics-query.ts';
 import { type EconomicsSums, NO_USAGE, type ServedUsage, sumsOfDeployment, sumsWithoutDeployment, usageSum } from './economics-sums.ts';
 import { type InstanceCosts, instanceTimeOf } from './instance-time.ts';
 
-export interface EconomicsDependencies {
+export interface EconomicsDependencies extends CurrencyReads {
   organizations: Pick<OrganizationStore, 'get' | 'list'>;
   deployments: Pick<DeploymentStore, 'get' | 'find'>;
   gpuEvents: Pick<GpuEventStore, 'listDays' | 'listByDeployment'>;
   deploymentDays: Pick<DeploymentDayStore, 'read'>;
   organizationTotals: Pick<OrganizationTotalsStore, 'list'>;
   catalogue: Pick<CatalogueStore, 'costs'>;
-  /** The currency of all prices, such as `USD`. */
-  currency: () => Promise<string>;
 }
 
 /** The sums of a UTC day, of one deployment, or of a model's requests that no deployment served. */

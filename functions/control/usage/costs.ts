@@ -4,16 +4,15 @@ import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { GpuDay, GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { Actor } from '../access/actor.ts';
+import type { CurrencyReads } from '../billing/currency.ts';
 import type { UsageGroup, UsageRecord } from '../query/group-usage.ts';
 import type { TimeRange } from '../query/time-buckets.ts';
 import { COSTS_LIMITS, type CostsQuery } from '../query/usage-query.ts';
 import { pageOfBuckets, pageSchema } from './page.ts';
 import { readUsage, type UsageDependencies } from './read-usage.ts';
 
-export interface CostsDependencies extends UsageDependencies {
+export interface CostsDependencies extends UsageDependencies, CurrencyReads {
   gpuEvents: Pick<GpuEventStore, 'listDays'>;
-  /** The currency of all prices, such as `USD`. */
-  currency: () => Promise<string>;
 }
 
 const Name = z.string().nullable();
@@ -112,5 +111,5 @@ export const costs = async (deps: CostsDependencies, actor: Actor, query: CostsQ
     spans: ['day'],
     others: (organization, range, filters) => (filters.api_key_id ? [] : [gpuTimeIn(deps, organization, range)]),
   });
-  return pageOfBuckets(page, resultIn((await deps.currency()).toLowerCase()));
+  return pageOfBuckets(page, resultIn((await deps.currency()).code.toLowerCase()));
 };

@@ -1,8 +1,9 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   counted,
   formatAmount,
   formatCount,
+  formatMoney,
   formatShare,
   fromUnits,
   nearestCent,
@@ -11,6 +12,9 @@ import {
   sumOf,
   toUnits,
 } from '../../../console/design/format/amounts.ts';
+import { setCurrency } from '../../../console/design/format/currency.ts';
+
+afterEach(() => setCurrency({ code: 'USD', symbol: '$', decimals: 2 }));
 
 describe('perMillion', () => {
   test.each([
@@ -43,6 +47,16 @@ describe('an amount', () => {
     ['90071992547409931.000000001', '90,071,992,547,409,931.000000001'],
   ])('shows %s with all its digits', (amount, shown) => {
     expect(formatAmount(amount)).toBe(shown);
+  });
+
+  test.each([
+    [{ code: 'USD', symbol: '$', decimals: 2 }, '$1,234.50', '−$0.0001'],
+    [{ code: 'JPY', symbol: '¥', decimals: 0 }, '¥1,234.5', '−¥0.0001'],
+    [{ code: 'KWD', symbol: 'KD', decimals: 3 }, 'KD\u00a01,234.500', '−KD\u00a00.0001'],
+  ])('is shown in the currency of the seller: %j', (currency, positive, negative) => {
+    setCurrency(currency);
+    expect([formatMoney('1234.5'), formatMoney('-0.0001')]).toEqual([positive, negative]);
+    expect(nearestCent('1.23456')).toBe(['1', '', '1.23', '1.235'][currency.decimals]);
   });
 
   test('is added without floats', () => {

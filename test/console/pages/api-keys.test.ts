@@ -100,7 +100,7 @@ describe('the form of an API key', () => {
   test('says which fields cannot be sent', () => {
     expect(faultsOf({ ...EMPTY_DRAFT, concurrency: '1.5', month: '1,000', day: '12.50' })).toEqual({
       concurrency: 'Enter a whole number.',
-      month: 'Enter dollars, such as 12.50.',
+      month: 'Enter an amount, such as 12.50.',
     });
   });
 });

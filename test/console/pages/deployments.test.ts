@@ -313,7 +313,7 @@ describe('a benchmark', () => {
   });
 
   test('is not sent if a field has a fault, which the field shows', () => {
-    expect(benchmarkFaults({ ...typed, budget: 'a lot' })).toEqual({ budget: 'Enter dollars, such as 2.50.' });
+    expect(benchmarkFaults({ ...typed, budget: 'a lot' })).toEqual({ budget: 'Enter an amount, such as 2.50.' });
     expect(benchmarkFaults({ ...typed, firstTokenMs: '0', betweenTokensMs: '1.5' })).toEqual({
       firstTokenMs: 'Enter a whole number of at least 1.',
       betweenTokensMs: 'Enter a whole number of at least 1.',

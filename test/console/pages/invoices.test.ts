@@ -61,15 +61,19 @@ describe('the state of an invoice', () => {
   test('decides what is left to pay and to credit', () => {
     expect([leftToPay(issued), creditable(issued)]).toEqual(['87.5', '87.5']);
     expect((['paid', 'draft', 'void'] as const).map((state) => leftToPay({ ...issued, state }))).toEqual(['0', null, null]);
-    expect(['12.50', '1.234', '87.5', '87.51', '0', '1.2345', ''].map((credit) => leftAfter('87.5', credit))).toEqual([
+    expect(['12.50', '87.5', '87.51', '0', '1.234', ''].map((credit) => leftAfter('87.5', credit, 2))).toEqual([
       '75',
-      '86.266',
       '0',
       undefined,
       undefined,
       undefined,
       undefined,
     ]);
+  });
+
+  test('credits as many decimals as the currency has', () => {
+    expect([0, 2, 3].map((decimals) => leftAfter('87', '1.234', decimals))).toEqual([undefined, undefined, '85.766']);
+    expect([leftAfter('87', '1', 0), leftAfter('87', '1.0', 0)]).toEqual(['86', undefined]);
   });
 
   test('names drafts by their month', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isDollars } from '../../../console/design/format/amounts.ts';
+import { isMoney } from '../../../console/design/format/amounts.ts';
 import { modelNameOf, modelPath } from '../../../console/pages/models/model-path.ts';
 
 describe('modelPath', () => {
@@ -13,7 +13,7 @@ describe('modelPath', () => {
   });
 });
 
-describe('isDollars', () => {
+describe('isMoney', () => {
   test.each([
     ['0.05', true],
     ['12', true],
@@ -24,6 +24,6 @@ describe('isDollars', () => {
     ['1,5', false],
     ['', false],
   ])('takes or rejects %j', (text, isOne) => {
-    expect(isDollars(text)).toBe(isOne);
+    expect(isMoney(text)).toBe(isOne);
   });
 });

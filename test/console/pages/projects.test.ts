@@ -46,6 +46,6 @@ describe('the form of a project', () => {
   test('asks for a name and for dollars', () => {
     expect(isProjectComplete(EMPTY_PROJECT)).toBe(false);
     expect(isProjectComplete({ ...EMPTY_PROJECT, name: 'Search' })).toBe(true);
-    expect(faultsOfProject({ ...EMPTY_PROJECT, day: '1,5' })).toEqual({ day: 'Enter dollars, such as 12.50.' });
+    expect(faultsOfProject({ ...EMPTY_PROJECT, day: '1,5' })).toEqual({ day: 'Enter an amount, such as 12.50.' });
   });
 });

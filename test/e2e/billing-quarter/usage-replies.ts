@@ -1,3 +1,4 @@
+import { currencyOf } from '../../../functions/control/billing/currency.ts';
 import { CompletionsQuery, CostsQuery } from '../../../functions/control/query/usage-query.ts';
 import { completionsUsage } from '../../../functions/control/usage/completions-usage.ts';
 import { type CostsDependencies, costs } from '../../../functions/control/usage/costs.ts';
@@ -47,7 +48,13 @@ const nanosOf = (dollars: string): bigint => {
 
 /** Reads usage and costs as an owner does, page by page, with the rules of the API. */
 export const createUsageReplies = ({ totals, gpuEvents, organizations, apiKeys }: World) => {
-  const deps: CostsDependencies = { organizations, apiKeys, organizationTotals: totals, gpuEvents, currency: async () => 'USD' };
+  const deps: CostsDependencies = {
+    organizations,
+    apiKeys,
+    organizationTotals: totals,
+    gpuEvents,
+    currency: async () => currencyOf(undefined),
+  };
 
   const read = async (
     organization: string,

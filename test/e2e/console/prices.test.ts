@@ -112,6 +112,22 @@ describe('prices in the console', () => {
     await close();
   });
 
+  test('shows prices and amounts in the currency of the seller', async () => {
+    const { page, faults, close } = await ui.open(admin, '/account');
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+    const yen = { code: 'JPY', symbol: '¥', decimals: 0 };
+    await page.route('**/v1/me', async (route) => {
+      const reply = await route.fetch();
+      await route.fulfill({ response: reply, json: { ...(await reply.json()), currency: yen } });
+    });
+    await page.goto(`${ui.run.control_url}/console/prices`);
+    await page.getByText('In JPY per million tokens.').waitFor();
+    await page.getByText(/^¥\d/).first().waitFor();
+    expect(await page.getByText(/\$\d/).count()).toBe(0);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('shows the platform on a phone in the dark, lets finance only see prices, and shows support none', async () => {
     await ui.control.createOrganization(PLANTED);
     const [finance, support] = await Promise.all([

@@ -38,7 +38,14 @@ describe('GET /v1/me', () => {
     const viewer = await withRole('viewer');
     const { body } = await get('/v1/me', viewer);
     const permissions = PERMISSIONS.filter((permission) => permissionsOf('viewer').has(permission));
-    expect(body).toMatchObject({ role: 'viewer', organization, organization_name: 'Acme', second_factor: 'off', permissions });
+    expect(body).toMatchObject({
+      role: 'viewer',
+      organization,
+      organization_name: 'Acme',
+      currency: { code: 'USD', symbol: '$', decimals: 2 },
+      second_factor: 'off',
+      permissions,
+    });
     const { body: renamed } = await control.call('PATCH', '/v1/me', { token: viewer.token, body: { name: 'Vera' } });
     expect(renamed).toEqual({ ...body, name: 'Vera', version: body.version + 1, updated_at: expect.any(Number) });
   });

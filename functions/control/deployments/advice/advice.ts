@@ -7,6 +7,7 @@ import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { isTimeZone } from '../../../../shared/time/zoned-time.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
 import type { Actor } from '../../access/actor.ts';
+import type { CurrencyReads } from '../../billing/currency.ts';
 import { visibleDeployment } from '../find-deployment.ts';
 import { type AdviceBasis, readBasis } from './advice-basis.ts';
 import { candidatesOf, type Settings } from './candidates.ts';
@@ -100,7 +101,7 @@ export const Advice = z.object({
 });
 export type Advice = z.infer<typeof Advice>;
 
-export type AdviceDependencies = OtherTypeDependencies;
+export type AdviceDependencies = OtherTypeDependencies & CurrencyReads;
 
 const resourceOf = (option: Option) => ({
   scale_to_zero_after_seconds: option.idleSeconds,
@@ -164,7 +165,7 @@ export const adviceFor = async (deps: AdviceDependencies, actor: Actor, id: stri
   const options = isEmpty ? [] : replayAll(read, schedules, deployment.max_concurrency_per_copy);
   const others = isEmpty ? [] : await otherTypesFor(deps, deployment, read);
   const [present] = options;
-  const suggestion = present && suggest(present, options, { requests, range });
+  const suggestion = present && suggest(present, options, { requests, range, symbol: (await deps.currency()).symbol });
   return {
     object: 'deployment.advice',
     deployment: id,

@@ -76,9 +76,9 @@ const changeText = (before: Settings, after: Settings): string => {
 
 const CENTS_A_DOLLAR = 100n;
 
-const dollars = (nanos: bigint): string => {
+const amountText = (nanos: bigint, symbol: string): string => {
   const cents = nanos / NANOS_A_CENT;
-  return `$${cents / CENTS_A_DOLLAR}.${String(cents % CENTS_A_DOLLAR).padStart(2, '0')}`;
+  return `${symbol}${cents / CENTS_A_DOLLAR}.${String(cents % CENTS_A_DOLLAR).padStart(2, '0')}`;
 };
 
 const startsText = (starts: number): string => {
@@ -92,11 +92,19 @@ const waitText = (ms: number): string => {
   return `the p95 wait ${ms > 0 ? 'grows' : 'falls'} by ${(Math.abs(ms) / SECOND_MS).toFixed(1)} s`;
 };
 
-const suggestionOf = (present: Option, option: Option, range: Period): Suggestion => {
+interface Replayed {
+  range: Period;
+  /** All requests of the days. */
+  requests: number;
+  /** The symbol of the currency. */
+  symbol: string;
+}
+
+const suggestionOf = (present: Option, option: Option, { range, symbol }: Replayed): Suggestion => {
   const savedNanos = nanosAMonth(present.costNanos - option.costNanos, range);
   const coldStarts = aMonth(option.coldStarts - present.coldStarts, range);
   const waitP95Ms = option.waitP95Ms - present.waitP95Ms;
-  const cost = savedNanos >= 0n ? `saves ${dollars(savedNanos)}` : `costs ${dollars(-savedNanos)} more`;
+  const cost = savedNanos >= 0n ? `saves ${amountText(savedNanos, symbol)}` : `costs ${amountText(-savedNanos, symbol)} more`;
   const sentence = `${changeText(present, option)}: that ${cost} a month and ${startsText(coldStarts)}; ${waitText(waitP95Ms)}.`;
   const { idleSeconds, schedule, minCopies } = option;
   return { sentence, settings: { idleSeconds, schedule, minCopies }, savedNanos, coldStarts, waitP95Ms };
@@ -113,13 +121,9 @@ const isLess = (one: Amounts, other: Amounts): boolean => one[0] < other[0] || (
 /**
  * Suggests one of the options in place of the present one, or nothing: the one that saves the most while hardly more
  * requests wait, or else the one for which callers wait least at about the same cost.
- * @param requests all requests of the days
  */
-export const suggest = (
-  present: Option,
-  options: readonly Option[],
-  { requests, range }: { requests: number; range: Period },
-): Suggestion | undefined => {
+export const suggest = (present: Option, options: readonly Option[], replayed: Replayed): Suggestion | undefined => {
+  const { requests, range } = replayed;
   const shareOf = ({ waitingRequests }: Option): number => waitingRequests / Math.max(requests, 1);
   const saving = options.filter(
     (option) =>
@@ -128,10 +132,10 @@ export const suggest = (
       shareOf(option) - shareOf(present) <= MOST_WAITING_SHARE,
   );
   const cheapest = best(saving, (one, other) => isLess([one.costNanos, one.waitedMs], [other.costNanos, other.waitedMs]));
-  if (cheapest) return suggestionOf(present, cheapest, range);
+  if (cheapest) return suggestionOf(present, cheapest, replayed);
   const faster = options.filter(
     ({ costNanos, coldStarts }) => coldStarts < present.coldStarts && costNanos * 100n <= present.costNanos * (100n + MOST_MORE_PERCENT),
   );
   const fastest = best(faster, (one, other) => isLess([one.waitedMs, one.costNanos], [other.waitedMs, other.costNanos]));
-  return fastest && suggestionOf(present, fastest, range);
+  return fastest && suggestionOf(present, fastest, replayed);
 };

@@ -53,16 +53,18 @@ const bars = ({ phases, duration_ms }: RequestDetail): string[] => {
 
 const TOKENS = { input: 'input', cached_input: 'cached', output: 'output' } as const;
 
-const ratingText = ({ price_version, rerate, charged, lines }: Rating): string => {
-  const sum = lines?.map(({ tokens, quantity, per_million }) => `${number(quantity)} ${TOKENS[tokens]} × $${per_million}`).join(' + ');
+const ratingText = ({ price_version, rerate, charged, lines }: Rating, symbol: string): string => {
+  const sum = lines
+    ?.map(({ tokens, quantity, per_million }) => `${number(quantity)} ${TOKENS[tokens]} × ${symbol}${per_million}`)
+    .join(' + ');
   const by = `${price_version === null ? '' : ` by ${price_version}`}${rerate === null ? '' : ` (rated again by ${rerate})`}`;
-  return `$${charged}${by}${sum ? `: ${sum} per million` : ''}`;
+  return `${symbol}${charged}${by}${sum ? `: ${sum} per million` : ''}`;
 };
 
-const costRows = ({ cost: { total, ratings, is_capped, is_prepaid } }: RequestDetail): string[] => {
+const costRows = ({ cost: { total, ratings, is_capped, is_prepaid } }: RequestDetail, symbol: string): string[] => {
   const notes = `${is_capped ? ', limited to what was held' : ''}${is_prepaid ? ', prepaid' : ''}`;
-  const texts = ratings.map(ratingText);
-  if (texts.length > 1) texts.push(`$${total} in all`);
+  const texts = ratings.map((rating) => ratingText(rating, symbol));
+  if (texts.length > 1) texts.push(`${symbol}${total} in all`);
   return texts.flatMap((text, i) => row(i === 0 ? 'cost' : '', i === texts.length - 1 ? text + notes : text));
 };
 
@@ -87,8 +89,11 @@ const limiterText = ({ in_flight, concurrency, requests_left, tokens_left }: Non
 const usageText = ({ input_tokens, cached_tokens, output_tokens, source }: RequestDetail['usage']): string =>
   `${number(input_tokens)} input tokens (${number(cached_tokens)} cached), ${number(output_tokens)} output tokens${source === 'estimated' ? ', counted by Sluice' : ''}`;
 
-/** Draws a request for a terminal: its phases as bars, then its other facts. At most 100 columns. */
-export const drawTimeline = (request: RequestDetail): string => {
+/**
+ * Draws a request for a terminal: its phases as bars, then its other facts. At most 100 columns.
+ * @param symbol of the currency
+ */
+export const drawTimeline = (request: RequestDetail, symbol: string): string => {
   const { attempts, error, target, limiter, ignored, trace, metadata } = request;
   const optional = (name: string, text: string | null): string[] => (text === null || text === '' ? [] : row(name, text));
   const title = [request.id, request.outcome, request.status === null ? null : `status ${request.status}`];
@@ -105,7 +110,7 @@ export const drawTimeline = (request: RequestDetail): string => {
     ...row('API key', `${request.api_key_id} of ${request.organization}`),
     ...optional('limits', limiter && limiterText(limiter)),
     ...row('usage', usageText(request.usage)),
-    ...costRows(request),
+    ...costRows(request, symbol),
     ...optional('finished by', request.finish_reason),
     ...optional('error', error && [error.status, error.code, error.message].filter((part) => part !== null).join(' ')),
     ...optional('ignored', ignored.join(', ')),

@@ -12,6 +12,7 @@ import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
 import { type Actor, organizationFor, seesOnlyOwn } from '../../access/actor.ts';
 import { Text } from '../../access/route.ts';
 import type { ApiKeyStore } from '../../api-keys/api-key-store.ts';
+import type { CurrencyReads } from '../../billing/currency.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 import { drawTimeline } from './draw-timeline.ts';
 import { costOf, pricesOf, type RatedRequest } from './request-cost.ts';
@@ -102,11 +103,12 @@ export const findRequest = async (
 
 /** Returns a request's details, as JSON or drawn as text. @throws 404, 400 if an admin names no organization */
 export const retrieveRequest = async (
-  deps: RetrieveDependencies,
+  deps: RetrieveDependencies & CurrencyReads,
   actor: Actor,
   id: string,
   query: RequestDetailQuery,
 ): Promise<RequestDetail | Text> => {
   const { detail } = await findRequest(deps, actor, id, query);
-  return query.format === 'text' ? new Text('text/plain; charset=utf-8', drawTimeline(detail)) : detail;
+  if (query.format !== 'text') return detail;
+  return new Text('text/plain; charset=utf-8', drawTimeline(detail, (await deps.currency()).symbol));
 };

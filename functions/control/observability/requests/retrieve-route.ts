@@ -1,8 +1,9 @@
 import { createRoute } from '../../access/route.ts';
+import type { CurrencyReads } from '../../billing/currency.ts';
 import { RequestDetail } from './request-detail.ts';
 import { RequestDetailQuery, type RetrieveDependencies, retrieveRequest } from './retrieve-request.ts';
 
-const route = createRoute<RetrieveDependencies>('Observability');
+const route = createRoute<RetrieveDependencies & CurrencyReads>('Observability');
 
 export const retrieveRequestRoute = route(
   {

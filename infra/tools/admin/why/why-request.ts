@@ -43,7 +43,8 @@ const timelineOf = async ({ requests }: RequestSources, id: string, lines: reado
   const keyId = lines.map((line) => line.get('key_id')).find((found) => found !== undefined);
   if (keyId === undefined) return undefined;
   const found = await describeRequest(await requests(), keyId, id);
-  return found && drawTimeline(found.detail);
+  // As all amounts of this tool.
+  return found && drawTimeline(found.detail, '$');
 };
 
 /**

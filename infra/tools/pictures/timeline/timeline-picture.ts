@@ -9,4 +9,4 @@ const REQUEST = path.join(import.meta.dirname, 'request.json');
 
 /** The timeline of that request, as the API draws it for a terminal. @returns an SVG document */
 export const timelinePicture = (): string =>
-  drawText('The timeline of a request', drawTimeline(RequestDetail.parse(JSON.parse(readFileSync(REQUEST, 'utf8')))));
+  drawText('The timeline of a request', drawTimeline(RequestDetail.parse(JSON.parse(readFileSync(REQUEST, 'utf8'))), '$'));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
+import { currencyOf } from '../../../../functions/control/billing/currency.ts';
 import type { CostsDependencies } from '../../../../functions/control/usage/costs.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
@@ -118,7 +119,7 @@ export const usageStores = (emulator: TestDatabase, database: Database = emulato
     ...stores,
     organizationTotals: createOrganizationTotalsStore(database, table),
     gpuEvents: createGpuEventStore(database, table),
-    currency: async () => 'USD',
+    currency: async () => currencyOf(undefined),
   };
   return {
     stores,

@@ -52,7 +52,7 @@ test('the frontier leaves out what costs more and makes callers wait more, and l
 
 describe('a suggestion', () => {
   const present = optionOf(40, { costNanos: 900n * DOLLAR, coldStarts: 30, waitP95Ms: 0, waitingRequests: 30, waitedMs: 30 * 480_000 });
-  const of = { requests: 100_000, range: FIFTEEN_DAYS };
+  const of = { requests: 100_000, range: FIFTEEN_DAYS, symbol: '$' };
 
   test('saves the most while hardly more requests wait, and says what it saves in a month', () => {
     const options = [
@@ -102,6 +102,7 @@ describe('a suggestion', () => {
       'Stay awake mon-wed 08:00-18:00 UTC, and sleep after 1 minute without a request, rather than after 40 minutes: that saves $0.00 a month and causes 60 fewer cold starts; the p95 wait stays the same.',
     );
     const two = { ...present, costNanos: 800n * DOLLAR, schedule: [...windows('mon', 'fri'), ...windows('tue')] };
+    expect(suggest(present, [present, two], { ...of, symbol: '€' })?.sentence).toMatch(/that saves €\d+\.\d\d a month/);
     expect(suggest(present, [present, two], of)?.sentence).toMatch(
       /^Stay awake mon, fri 08:00-18:00 UTC and tue 08:00-18:00 UTC: that saves \$200/,
     );

@@ -7,8 +7,8 @@ import type { UsageEvent } from '../../../../../shared/usage/event.ts';
 import { anyCharacter } from '../../../../support/any-character.ts';
 import { fullEvent, LOWER, PRICE, ratedAgain } from './request-fixtures.ts';
 
-const draw = (original: UsageEvent, again: UsageEvent[] = []): string =>
-  drawTimeline(requestDetail({ original, again }, costOf({ original, again }, [PRICE, LOWER])));
+const draw = (original: UsageEvent, again: UsageEvent[] = [], symbol = '$'): string =>
+  drawTimeline(requestDetail({ original, again }, costOf({ original, again }, [PRICE, LOWER])), symbol);
 
 test('draws the phases of a request to scale, and its other facts below', () => {
   const event = fullEvent('org_1', 'key_1', { request_id: `req_1lNcTUS${'a'.repeat(18)}` });

@@ -3,6 +3,7 @@ import type { Actor } from '../../../../../functions/control/access/actor.ts';
 import { Text } from '../../../../../functions/control/access/route.ts';
 import { NewApiKey } from '../../../../../functions/control/api-keys/api-key.ts';
 import { createApiKey } from '../../../../../functions/control/api-keys/create-api-key.ts';
+import { type CurrencyReads, currencyOf } from '../../../../../functions/control/billing/currency.ts';
 import { RequestDetail } from '../../../../../functions/control/observability/requests/request-detail.ts';
 import {
   RequestDetailQuery,
@@ -22,7 +23,7 @@ import { fullEvent, LOWER, NOW, PRICE, ratedAgain } from './request-fixtures.ts'
 
 let database: TestDatabase;
 let stores: ReturnType<typeof accountStores>;
-let deps: RetrieveDependencies;
+let deps: RetrieveDependencies & CurrencyReads;
 let rows: ReturnType<typeof createRequestRowStore>;
 let organization: string;
 let admin: Actor;
@@ -189,4 +190,8 @@ test('draws it as text for a terminal', async () => {
   const reply = await retrieveRequest(deps, owner, id, RequestDetailQuery.parse({ format: 'text' }));
   expect(reply).toBeInstanceOf(Text);
   expect((reply as Text).text).toMatch(new RegExp(`^${id} {2}completed {2}status 200\n`));
+  expect((reply as Text).text).toMatch(/^cost +\$0\.\d+ by price_/m);
+  const inEuro = { ...deps, currency: async () => currencyOf({ currency: 'EUR', currency_symbol: '€' }) };
+  const euro = await retrieveRequest(inEuro, owner, id, RequestDetailQuery.parse({ format: 'text' }));
+  expect((euro as Text).text).toBe((reply as Text).text.replaceAll('$', '€'));
 });
