@@ -71,7 +71,8 @@ export const limiterState = ({ reservations, headers }: Admission): LimiterState
   };
 };
 
-const projectIn = ({ reservations }: Admission): Pick<UsageEvent, 'project_id'> => {
+/** The project that the key of an admitted request was in, if any. */
+export const projectIn = ({ reservations }: Admission): Pick<UsageEvent, 'project_id'> => {
   const { item } = reservations[0] as { item: LimiterItem };
   const project = projectOf(item as KeyItem);
   return project === undefined ? {} : { project_id: project };

@@ -15,7 +15,7 @@ import { parseRequest } from '../pipeline/parse-request.ts';
 import { ignoredHeader } from '../pipeline/prepare-request.ts';
 import { estimateTokens, measurePrompt } from '../pipeline/prompt-size.ts';
 import { settleRequest } from '../pipeline/settle-request.ts';
-import { errorFacts, limiterState, stepEnds } from '../pipeline/usage-event.ts';
+import { errorFacts, limiterState, projectIn, stepEnds, traceparentOf } from '../pipeline/usage-event.ts';
 import {
   type DetokenizeReply,
   DetokenizeRequest,
@@ -58,6 +58,11 @@ interface TokenizerRoute<Request extends { model: string }> {
   toTask: (request: Request, model: Model, files: TokenizerFiles) => TokenizerTask;
 }
 
+const traceIn = (event: ApiEvent): Pick<UsageEvent, 'traceparent'> => {
+  const traceparent = traceparentOf(event);
+  return traceparent === undefined ? {} : { traceparent };
+};
+
 // A request without inference counts as one request and costs nothing.
 const freeEvent = (facts: {
   event: ApiEvent;
@@ -74,6 +79,7 @@ const freeEvent = (facts: {
   request_id: facts.event.requestId,
   key_id: facts.admission.keyId,
   org_id: facts.admission.organization,
+  ...projectIn(facts.admission),
   model: facts.model.name,
   ...(facts.alias !== undefined && { alias: facts.alias }),
   route: facts.path,
@@ -97,6 +103,7 @@ const freeEvent = (facts: {
     facts.answeredAtMs,
   ]),
   limiter: limiterState(facts.admission),
+  ...traceIn(facts.event),
   cost_nanos: 0n,
   price_version: null,
 });

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
 import type { TestKey } from '../../../support/fixtures/create-key.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { setUpIn, startTokenizeFakes, type TokenizeFakes, tokenizerAnswers } from './tokenize-fixtures.ts';
 
 let fakes: TokenizeFakes;
@@ -69,6 +70,16 @@ describe('an admitted request', () => {
     };
     expect(await events()).toEqual(Array(6).fill(expect.objectContaining(event)));
     expect(await inFlight()).toBe(0);
+  });
+
+  test.each([
+    ['/tokenize', { prompt: 'a river' }],
+    ['/detokenize', { tokens: [1, 2] }],
+  ] as const)('counts in the project of its key, and continues the trace of its caller: %s', async (path, body) => {
+    const facts = { project_id: newId('project'), traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' };
+    const { call, events } = await setUp({ project_id: facts.project_id });
+    await call(path, body, undefined, { traceparent: facts.traceparent });
+    expect(await events()).toEqual([expect.objectContaining(facts)]);
   });
 
   test('reserves the estimated tokens of its text', async () => {
