@@ -1,5 +1,6 @@
 import { type ApiEvent, headerOf } from '../../../shared/http/api-event.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
+import type { Model } from '../../../shared/models/model.ts';
 
 /** The seconds that a request waits for capacity; absent: it doesn't wait. */
 export const WAIT_HEADER = 'X-Wait-For-Capacity';
@@ -19,11 +20,14 @@ export const invalidWait = (): InvalidRequest =>
 
 const SECONDS = /^\d{1,4}$/;
 
-/** The milliseconds that the request waits if there is no capacity. @throws 400 */
-export const waitMsOf = (event: ApiEvent, isStreamed: boolean): number => {
+/**
+ * The milliseconds that the request waits if its model has no capacity; 0 if the model isn't made of a deployment.
+ * @throws 400 for an invalid header, whatever the model is made of
+ */
+export const waitMsOf = (event: ApiEvent, { deployment }: Pick<Model, 'deployment'>, isStreamed: boolean): number => {
   const header = headerOf(event, WAIT_HEADER.toLowerCase())?.trim();
   if (header === undefined) return 0;
   const seconds = Number(header);
   if (!SECONDS.test(header) || seconds > (isStreamed ? MAX_STREAMED_WAIT_SECONDS : MAX_WAIT_SECONDS)) throw invalidWait();
-  return seconds * 1_000;
+  return deployment ? seconds * 1_000 : 0;
 };

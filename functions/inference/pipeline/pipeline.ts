@@ -65,7 +65,7 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
   deps: Dependencies,
 ): Serve => {
   const prepare: Prepare<Request, PreparedRequest<P>> = (request, model, price, event) =>
-    prepareRequest(route, request, model, price, model.deployment && waitMsOf(event, request.stream === true));
+    prepareRequest(route, request, model, price, waitMsOf(event, model, request.stream === true));
   return async (event, clock) => {
     // 1. Parse.
     const key = presentedKey(event, deps.host);

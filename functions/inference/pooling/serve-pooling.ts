@@ -29,7 +29,7 @@ const prepareTexts = <Request extends PoolingRequest, Result>(
   request: Request,
   model: Model,
   price: Price,
-  waitMs: number | undefined,
+  waitMs: number,
 ): Prepared => {
   const prepared = prepareRequest<Request, TextPrompt>(
     {
@@ -137,7 +137,7 @@ export const servePooling = <Request extends PoolingRequest, Result>(
   deps: Dependencies,
 ): Serve => {
   const prepare: Prepare<Request, Prepared> = (request, model, price, event) =>
-    prepareTexts(route, request, model, price, model.deployment && waitMsOf(event, false));
+    prepareTexts(route, request, model, price, waitMsOf(event, model, false));
   return async (event, clock) => {
     const key = presentedKey(event, deps.host);
     const parsed = await orReplay(deps, event, key, () => parseRequest(route, prepare, deps, key, event));

@@ -345,6 +345,18 @@ describe('a request of many inputs', () => {
   });
 });
 
+describe('the header X-Wait-For-Capacity', () => {
+  test('is rejected if it is invalid, and has no effect on a model that is no deployment if it is valid', async () => {
+    const { call, sent } = await route.setUp(answers);
+    await expect(call({ input: 'a' }, { 'x-wait-for-capacity': '281' })).rejects.toMatchObject({
+      status: 400,
+      param: 'X-Wait-For-Capacity',
+    });
+    expect((await call({ input: 'a' }, { 'x-wait-for-capacity': '280' })).statusCode).toBe(200);
+    expect(sent).toHaveLength(1);
+  });
+});
+
 describe('an idempotency key', () => {
   const KEY = { 'idempotency-key': 'k' };
 

@@ -158,6 +158,25 @@ describe('the caller’s own metadata', () => {
   });
 });
 
+describe('the header X-Wait-For-Capacity of a model that is no deployment', () => {
+  const calling = async (header: string) => {
+    const { call, events } = await pipeline.setUp(answers);
+    return { reply: call({}, undefined, { 'X-Wait-For-Capacity': header }), events };
+  };
+
+  test('is rejected if it is invalid, as for a deployment', async () => {
+    const { reply, events } = await calling('soon');
+    await expect(reply).rejects.toMatchObject({ status: 400, param: 'X-Wait-For-Capacity' });
+    expect(await events()).toEqual([]);
+  });
+
+  test('has no effect if it is valid: its first token counts like any other', async () => {
+    expect((await (await calling('280')).reply).statusCode).toBe(200);
+    expect(logged.mock.calls.join('')).toContain('"message":"request"');
+    expect(logged.mock.calls.join('')).not.toContain('may_wait');
+  });
+});
+
 describe('a deprecated model', () => {
   test('still answers, and announces its deprecation on every reply', async () => {
     const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
