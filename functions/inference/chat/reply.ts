@@ -43,8 +43,8 @@ interface CallInProgress {
   arguments: string;
 }
 
-// `key` is the index from the runtime, if it sent one.
-type KeyedCall = CallInProgress & { key: number | undefined };
+// `key` and `given` are the index and the id from the runtime, if it sent them.
+type KeyedCall = CallInProgress & { key: number | undefined; given: string | null | undefined };
 
 /** One step of a call: the call itself when its name is complete, and more text of its arguments. */
 export interface CallStep {
@@ -56,7 +56,7 @@ export interface CallStep {
 /**
  * Reads the tool calls of one choice. Runtimes repeat or omit ids and indexes, send the name after the first arguments,
  * or send whole calls in a row. The first resulting step of a call has its id and name, the others only arguments.
- * @param idPrefix the prefix of generated ids, for runtimes that send none
+ * @param idPrefix the prefix of generated ids, for calls without an id or with that of another call
  */
 export const createCallReader = (idPrefix: string) => {
   const calls: KeyedCall[] = [];
@@ -66,12 +66,14 @@ export const createCallReader = (idPrefix: string) => {
     const key = index ?? undefined;
     const candidate = key === undefined ? calls.at(-1) : calls.findLast((call) => call.key === key);
     if (!candidate) return undefined;
-    const isAnother = id && candidate.id !== id && (called?.name || key === undefined) && candidate.name !== '';
+    const isAnother = id && candidate.given !== id && (called?.name || key === undefined) && candidate.name !== '';
     return isAnother ? undefined : candidate;
   };
 
   const open = ({ index, id }: UpstreamToolCall): KeyedCall => {
-    const call = { key: index ?? undefined, id: id || `${idPrefix}${calls.length}`, name: '', arguments: '' };
+    // Results couldn't be assigned to two calls with the same id.
+    const isUsable = id && calls.every((call) => call.id !== id);
+    const call = { key: index ?? undefined, given: id, id: isUsable ? id : `${idPrefix}${calls.length}`, name: '', arguments: '' };
     calls.push(call);
     return call;
   };

@@ -30,7 +30,6 @@ const REASONS: Readonly<Record<string, 'max_output_tokens' | 'content_filter'>> 
 export const createOutput = (responseId: string, form: OutputForm) => {
   const items: OutputItem[] = [];
   const calls = new Map<number, OpenItem>();
-  const callIds = new Set<string>();
   const reader = createCallReader(`call_${idLike('functionCall', responseId).slice('fc_'.length)}_`);
   let current: OpenItem | undefined;
   // A character can have several tokens. Log probabilities of tokens without text wait for the text, if it comes.
@@ -69,10 +68,7 @@ export const createOutput = (responseId: string, form: OutputForm) => {
       const events = close('completed');
       const tool = form.names.find(opened.name) ?? { kind: 'function', name: opened.name };
       const id = idOf(callIdKinds[tool.kind]);
-      // Results couldn't be assigned to two calls with the same id.
-      const callId = callIds.has(opened.id) ? `${opened.id}_${index}` : opened.id;
-      callIds.add(callId);
-      const made = openToolCall(id, items.length, tool, callId);
+      const made = openToolCall(id, items.length, tool, opened.id);
       calls.set(index, made);
       return [...events, ...begin(made), ...made.add(text)];
     });

@@ -61,6 +61,23 @@ describe('tool calls', () => {
     expect(JSON.stringify(deltas(chunks))).toContain('"index":1,"id":"b"');
   });
 
+  test('never share an id, by which their results are assigned, even if the runtime sends one for two', () => {
+    const chunks = [
+      called(0, { id: 'a', function: { name: 'f', arguments: '{}' } }),
+      called(1, { id: 'a', function: { name: 'f', arguments: '{"x":' } }),
+      called(1, { id: 'a', function: { name: 'f', arguments: '1}' } }),
+      ended('tool_calls'),
+    ];
+    const calls = whole(chunks).choices[0]?.message.tool_calls as { id: string; function: object }[];
+    expect(calls.map(({ function: made }) => made)).toEqual([
+      { name: 'f', arguments: '{}' },
+      { name: 'f', arguments: '{"x":1}' },
+    ]);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
+    expect(calls[0]?.id).toBe('a');
+    expect(JSON.stringify(deltas(chunks))).toContain(`"index":1,"id":"${calls[1]?.id}"`);
+  });
+
   test('are dropped if they have no name, and the finish reason is stop', () => {
     const chunks = [called(0, { function: { arguments: '{}' } }), ended('tool_calls')];
     const [made] = whole(chunks).choices;
