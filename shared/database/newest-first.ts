@@ -98,7 +98,8 @@ export async function* newestFirst(
   budget: ReadBudget,
   firstRead: number,
 ): AsyncGenerator<OrderedItem> {
-  const lists = ranges.map((range) => createList(place, range, firstRead));
+  // DynamoDB rejects a range that ends before its start.
+  const lists = ranges.filter(({ from, to }) => from < to).map((range) => createList(place, range, firstRead));
   while (await fillAll(lists, budget)) {
     let newest: List | undefined;
     for (const list of lists) {

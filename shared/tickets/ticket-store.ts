@@ -4,7 +4,7 @@ import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
-import { prefixes, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
+import { MAX_ID_TIME_MS, prefixes, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
 import { Evidence, HistoryLine, Ticket, TicketMessage, type TicketStatus, TicketSummary } from './ticket.ts';
 
 /**
@@ -165,7 +165,10 @@ export const createTicketStore = (database: Database, tableName: string, table: 
      * although there is more.
      */
     list: async (list: TicketList, { limit, after, matches, sinceMs }: ListRequest): Promise<TicketPage> => {
-      const range = { from: LISTED + (sinceMs === undefined ? '' : timeOfId(sinceMs)), to: LISTED + (after ?? END) };
+      const range = {
+        from: LISTED + (sinceMs === undefined ? '' : timeOfId(Math.min(sinceMs, MAX_ID_TIME_MS))),
+        to: LISTED + (after ?? END),
+      };
       const accounts = 'organization' in list ? [list.organization] : list.statuses.map(statusList);
       const ranges: RowRange[] = accounts.map((account) => ({ account, ...range }));
       const budget = createReadBudget(MAX_READ);

@@ -404,6 +404,16 @@ describe('lists', () => {
     expect(idsOf(await send('listTickets', { as: owner, query: { updated_since: since } }))).toEqual([first]);
   });
 
+  test('are empty after a cursor from before `updated_since`, and from the year 2100 on', async () => {
+    for (let i = 0; i < 3; i++) await open(owner, {}, owner.origin.nowMs + i * 1_000);
+    const { body } = await send('listTickets', { as: owner, query: { limit: '1' } });
+    const later = String(Math.ceil(owner.origin.nowMs / 1_000) + 3_600);
+    const listed = await send('listTickets', { as: owner, query: { after: body.next, updated_since: later } });
+    expect([listed.status, listed.body]).toEqual([200, { object: 'list', data: [], has_more: false, next: null }]);
+    const far = await send('listTickets', { as: owner, query: { updated_since: '4102444800' } });
+    expect([far.status, far.body.data]).toEqual([200, []]);
+  });
+
   test('filter by status as it is now: a ticket that has closed by itself is among the closed ones', async () => {
     const resolved = await open(owner);
     await send('updateTicket', { as: support, id: resolved, body: { status: 'resolved' } });
