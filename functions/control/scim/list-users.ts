@@ -63,6 +63,17 @@ const removeRows = async (deps: ScimDependencies, { provider }: ScimConnection, 
   throwFailures(failures);
 };
 
+const USERS_PER_READ = 100;
+
+const usersOf = async (deps: ScimDependencies, { actor }: ScimConnection, rows: readonly ScimUserRow[]) => {
+  const byId = new Map<string, ScimUser['user']>();
+  for (let from = 0; from < rows.length; from += USERS_PER_READ) {
+    const read = await deps.users.getMany(rows.slice(from, from + USERS_PER_READ).map(({ id }) => id));
+    for (const user of read) if (isOfOrganization(user, actor.organization)) byId.set(user.id, user);
+  }
+  return byId;
+};
+
 /**
  * Lists users: with a filter, those who match, also users of the organization whom the connection does not manage yet;
  * without one, those whom it manages, by id.
@@ -79,18 +90,21 @@ export const listScimUsers = async (
     const found = await find(deps, connection, filter);
     return { users: found.slice(from, from + count), total: found.length };
   }
-  const rows = await deps.scim.listUsers(connection.provider.id);
-  const page = rows.slice(from, from + count);
-  const found = await deps.users.getMany(page.map(({ id }) => id));
-  const byId = new Map(found.flatMap((user) => (isOfOrganization(user, connection.actor.organization) ? [[user.id, user] as const] : [])));
-  const users = page.flatMap((row) => {
+  const listed = await deps.scim.listUsers(connection.provider.id);
+  // All rows without a user are removed with the first page: if one of it were removed later, the next page would begin
+  // one user too late.
+  const isFirst = from === 0;
+  const byId = await usersOf(deps, connection, isFirst ? listed : listed.slice(from, from + count));
+  const rows = isFirst ? listed.filter(({ id }) => byId.has(id)) : listed;
+  if (isFirst)
+    await removeRows(
+      deps,
+      connection,
+      listed.filter(({ id }) => !byId.has(id)),
+    );
+  const users = rows.slice(from, from + count).flatMap((row) => {
     const user = byId.get(row.id);
     return user ? [{ user, row, isManaged: true }] : [];
   });
-  await removeRows(
-    deps,
-    connection,
-    page.filter(({ id }) => !byId.has(id)),
-  );
-  return { users, total: rows.length - (page.length - users.length) };
+  return { users, total: rows.length };
 };

@@ -5,6 +5,7 @@ import { changeUser } from '../../../../functions/control/users/remove-access.ts
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { originOf } from '../../../../shared/identity/request-origin.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
+import { newId } from '../../../support/fixtures/new-id.ts';
 import { createScimWorld, type ScimTenant, type ScimWorld } from './scim-world.ts';
 
 let database: TestDatabase;
@@ -311,6 +312,28 @@ test('lists users in pages, by startIndex and count', async () => {
   expect(await page('startIndex=9')).toEqual([3, 9, 0, []]);
   expect(await page('count=0')).toEqual([3, 1, 0, []]);
   expect((await tenant.send('GET', '/Users?count=many')).body).toMatchObject({ status: '400', scimType: 'invalidValue' });
+});
+
+test('lists each of 250 users once in pages of at most 100, although some were deleted by an owner', async () => {
+  const id = await tenant.createUser(address());
+  const [user, row] = [await storedUser(id), await world.deps.scim.findUser(tenant.provider.id, id)];
+  const accounts = createRecordTable(database.database, database.tables.Accounts as string);
+  const ids = [id, ...Array.from({ length: 253 }, () => newId('user'))].toSorted();
+  const deleted = new Set([ids[3], ids[50], ids[110], ids[240]].filter((each) => each !== id));
+  for (const each of ids) {
+    await accounts.put({ account: tenant.provider.id, record: `scim-user#${each}` }, { ...row, id: each });
+    if (!deleted.has(each)) await accounts.put({ account: each, record: 'user' }, { ...user, id: each });
+  }
+  const found: string[] = [];
+  const pages: number[][] = [];
+  for (let startIndex = 1; startIndex <= 250; startIndex += 100) {
+    const { body } = await tenant.send('GET', `/Users?startIndex=${startIndex}&count=200`);
+    found.push(...body.Resources.map((each: { id: string }) => each.id));
+    pages.push([body.totalResults, body.itemsPerPage]);
+  }
+  const kept = ids.filter((each) => !deleted.has(each));
+  expect(found).toEqual(kept);
+  expect(pages).toEqual([100, 100, kept.length - 200].map((each) => [kept.length, each]));
 });
 
 test.each(['displayName eq "Grace"', 'active eq true', 'userName co "g"', 'title eq "x" and userName eq "g"'])(
