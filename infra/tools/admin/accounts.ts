@@ -1,7 +1,7 @@
 import type { NewApiKey } from '../../../functions/control/api-keys/api-key.ts';
 import { createApiKeyStore } from '../../../functions/control/api-keys/api-key-store.ts';
 import { createApiKey } from '../../../functions/control/api-keys/create-api-key.ts';
-import { type OrganizationLimits, toAppliedLimits } from '../../../functions/control/limits/limits.ts';
+import { type AppliedLimits, type OrganizationLimits, toAppliedLimits } from '../../../functions/control/limits/limits.ts';
 import { createOrganization } from '../../../functions/control/organizations/create-organization.ts';
 import { createCreditGrant, type NewCreditGrant } from '../../../functions/control/organizations/credit.ts';
 import { createOrganizationStore } from '../../../functions/control/organizations/organization-store.ts';
@@ -98,16 +98,19 @@ export const createOperatorKey = async (
   return { key_id: id, secret };
 };
 
-/** Sets an organization's limits with the control plane's own rule. */
+/** Sets an organization's limits with the control plane's own rule. @returns the limits before and after it */
 export const limitByOperator = async (
   tables: AccountTables,
   origin: Origin,
   organization: string,
   limits: OrganizationLimits,
-): Promise<void> => {
+): Promise<{ before: AppliedLimits; after: AppliedLimits }> => {
   const stores = open(tables);
   await ensureOrganization(stores, origin, organization);
-  await limitOrganization(stores, origin, organization, limits);
+  const before = await stores.organizations.get(organization);
+  const after = await limitOrganization(stores, origin, organization, limits, [before.version]);
+  const defaults = stores.organizations.defaultLimits();
+  return { before: before.limits ?? defaults, after: after.limits ?? defaults };
 };
 
 const MAX_ORGANIZATION_PAGES = 10_000;

@@ -48,6 +48,7 @@ import {
 } from './accounts.ts';
 import { deleteData } from './delete-data/delete-data.ts';
 import { type DataNames, openDataStores } from './delete-data/open-stores.ts';
+import { describeLimits } from './describe-limits.ts';
 import { useLocalRun } from './local-run.ts';
 import { type Command, readCommand } from './options.ts';
 import { PricesEdited, publishModel, TaskChanged } from './publish-model.ts';
@@ -286,8 +287,9 @@ const run = async (args: readonly string[]): Promise<boolean> => {
   } else if (task.command === 'delete-data') {
     await deleteOrganizationData(database, operator, task);
   } else if (task.command === 'limit-organization') {
-    await limitByOperator(await organizationTables(database, task.stack), operator, task.organization, task.limits);
-    console.log(`Set the limits of ${task.organization}. They apply to all of its keys.`);
+    const tables = await organizationTables(database, task.stack);
+    const { before, after } = await limitByOperator(tables, operator, task.organization, task.limits);
+    console.log(`Set the limits of ${task.organization}. They apply to all of its keys.\n${describeLimits(before, after)}`);
   } else if (task.command === 'apply-default-limits') {
     const changed = await applyDefaults(await organizationTables(database, task.stack), operator);
     for (const id of changed) console.log(id);

@@ -23,7 +23,8 @@ const COMMANDS = {
       [--no-content]                 Don't store responses, or results under idempotency keys.
 `,
   'limit-organization': `
-  limit-organization --org ID        Replace the limits that all keys of an organization share.
+  limit-organization --org ID        Replace all limits that the keys of an organization share: one that you leave out no longer applies, and
+                                     without --prepaid, requests are invoiced. Prints the limits, and what has changed.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--month-budget 500] [--prepaid]
                                      --prepaid: pay for requests from prepaid credit.
 `,

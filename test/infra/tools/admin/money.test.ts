@@ -93,6 +93,20 @@ describe('npm run admin', () => {
   });
 });
 
+describe("an organization's limits", () => {
+  test('are replaced together, and the command shows those that no longer apply', async () => {
+    await admin('limit-organization', '--org', 'org_limited', '--tokens-per-minute', '9000', '--month-budget', '2.5', '--prepaid');
+    const { stdout } = await admin('limit-organization', '--org', 'org_limited', '--requests-per-minute', '60', '--concurrency', '5');
+    expect(stdout.split('\n').slice(-6, -1)).toEqual([
+      '  requests per minute: 60 (was none)',
+      '  tokens per minute: none (was 9000)',
+      '  concurrency: 5 (was 100)',
+      '  month budget: none (was $2.5)',
+      '  prepaid: no (was yes)',
+    ]);
+  });
+});
+
 describe("an organization's money", () => {
   test('accepts limits and credit, and its balance adds up', async () => {
     const { stdout } = await admin(
@@ -112,7 +126,7 @@ describe("an organization's money", () => {
     expect(limitsOf(key)).toMatchObject({ budgets: { day: 5n, total: 12_500_000_000n } });
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('have never been set');
     expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain(
-      'Set the limits of org_paying',
+      'Set the limits of org_paying. They apply to all of its keys.\n  requests per minute: none\n  tokens per minute: none\n  concurrency: 100\n  month budget: $500 (was none)\n  prepaid: yes (was no)\n',
     );
     const limited = { budgets: { month: 500_000_000_000n }, isPrepaid: true, concurrency: 100 };
     expect(limitsOf(await itemOf('org_paying'))).toMatchObject(limited);
