@@ -26,10 +26,14 @@ export interface PatchStep {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The attributes of an object as steps: also those that Entra writes with a dot, or with a filter. */
+/**
+ * The attributes of an object as steps: also those that Entra writes with a dot, or with a filter. Names that no
+ * attribute of ours can have, such as a URN with a slash, are left out like other attributes that are not kept.
+ */
 export const stepsOfObject = (op: 'add' | 'replace', value: unknown): PatchStep[] => {
   if (!isObject(value)) throw new InvalidScimValue('value', 'an object with attributes if the operation has no path');
-  return Object.entries(value).map(([path, each]) => ({ op, ...parsePath(path), value: each }));
+  const named = Object.entries(value).filter(([path]) => PATH.test(path.trim()));
+  return named.map(([path, each]) => ({ op, ...parsePath(path), value: each }));
 };
 
 const PATH = /^([\w$.:-]+)(?:\[(.*)\](?:\.([\w$-]+))?)?$/s;

@@ -71,7 +71,24 @@ const fieldsOfStep = ({ op, attribute, value }: PatchStep): ScimUserFields => {
   return read?.(op === 'remove' ? null : value) ?? {};
 };
 
-const fieldsOf = (steps: readonly PatchStep[]): ScimUserFields => Object.assign({}, ...steps.map(fieldsOfStep));
+const deactivates = (steps: readonly PatchStep[]): boolean => {
+  const last = steps.findLast(({ attribute, op }) => attribute === 'active' && op !== 'remove');
+  return last !== undefined && fieldsOfStep(last).active === false;
+};
+
+// A wrong value of another attribute must not keep a leaver from being deactivated, so it is ignored then.
+const fieldsOf = (steps: readonly PatchStep[]): ScimUserFields => {
+  const isLeaving = deactivates(steps);
+  const read = (step: PatchStep): ScimUserFields => {
+    try {
+      return fieldsOfStep(step);
+    } catch (error) {
+      if (isLeaving && error instanceof InvalidScimValue) return {};
+      throw error;
+    }
+  };
+  return Object.assign({}, ...steps.map(read));
+};
 
 /** Reads the body of a POST or PUT of a user. @throws 400 */
 export const readUser = (body: unknown): ScimUserFields => fieldsOf(stepsOfObject('replace', body));

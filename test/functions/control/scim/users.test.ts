@@ -118,6 +118,16 @@ describe('a leaver', () => {
     expect(await statusOfKey(key)).toBe('active');
   });
 
+  test.each<[string, unknown]>([
+    ['a PATCH of Okta', patchOf({ op: 'replace', value: { active: false, displayName: 7, name: 'Grace', externalId: 'x'.repeat(300) } })],
+    ['a PATCH of Entra', patchOf({ op: 'Replace', path: 'active', value: 'False' }, { op: 'Replace', path: 'userName', value: '' })],
+    ['a PUT', { active: false, displayName: ['Grace'], 'urn:example/staff:2.0:User': { floor: 3 } }],
+  ])('is deactivated by %s with wrong values of other attributes', async (_, body) => {
+    const id = await tenant.createUser(address());
+    expect((await tenant.send('Operations' in (body as object) ? 'PATCH' : 'PUT', `/Users/${id}`, body)).status).toBe(200);
+    expect(await storedUser(id)).toMatchObject({ status: 'disabled' });
+  });
+
   test('is deactivated, whatever else the request has', async () => {
     const id = await tenant.createUser(address());
     const replaced = { userName: 'married@another.example.com', displayName: 'Grace M.', active: false };
