@@ -40,7 +40,7 @@ export const ModelEntry = z.object({
     .meta({ description: 'The maximum number of tokens in an answer; null: the model generates no text.' }),
   fallbacks: z.array(z.string()).meta({
     description:
-      'The models that answer in place of an alias’s model while that one fails, has no capacity or sleeps, in the order in which they are tried. Usage and prices are those of the model that answers.',
+      "The models that answer in place of an alias's model while that one fails, has no capacity or sleeps, in the order in which they are tried. Usage and prices are those of the model that answers.",
   }),
   max_input_tokens: z.int().meta({ description: 'The same as `context_length`.' }),
   max_tokens: z.int().nullable().meta({ description: 'The same as `max_output_tokens`.' }),

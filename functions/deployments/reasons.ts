@@ -70,7 +70,7 @@ const REASONS = {
     action: 'Delete that model, or create the deployment under another name. Then retry.',
   },
   adapter_files_missing: {
-    message: 'The adapter’s folder is not complete.',
+    message: "The adapter's folder is not complete.",
     action:
       'Save the adapter with PEFT as adapter_config.json and adapter_model.safetensors, upload both, then delete it and add it again.',
   },
@@ -79,19 +79,19 @@ const REASONS = {
     action: 'Train it with a lower rank or for fewer modules, then delete it and add it again.',
   },
   adapter_invalid: {
-    message: 'The adapter can’t be used.',
+    message: "The adapter can't be used.",
     action: 'Save it with PEFT as a plain LoRA adapter, upload both files, then delete it and add it again.',
   },
   adapter_rank_too_high: {
-    message: 'The adapter’s rank is too high for its deployment.',
+    message: "The adapter's rank is too high for its deployment.",
     action: 'Raise adapters.max_rank of the deployment, or use an adapter with a lower rank. Then delete it and add it again.',
   },
   adapter_not_packed: {
-    message: 'The adapter’s files could not be read and stored within an hour.',
+    message: "The adapter's files could not be read and stored within an hour.",
     action: 'Check that the files no longer change, then delete the adapter and add it again.',
   },
   adapter_not_loaded: {
-    message: 'The deployment’s containers could not load the adapter.',
+    message: "The deployment's containers could not load the adapter.",
     action: 'Check that it was trained for this model and that the runtime supports its modules, then delete it and add it again.',
   },
   credit_low: {
@@ -114,7 +114,7 @@ const REASONS = {
   removal_blocked: {
     message: 'AWS has not yet removed everything that belongs to this deployment. It is still being removed.',
     action:
-      'Wait. If this lasts for more than an hour, ask your administrator to delete the resources with this deployment’s tag in the AWS console.',
+      "Wait. If this lasts for more than an hour, ask your administrator to delete the resources with this deployment's tag in the AWS console.",
   },
 } as const satisfies Record<string, Omit<DeploymentReason, 'code' | 'aws'>>;
 

@@ -19,14 +19,14 @@ export const NewSsoLogin = z.strictObject({
   }),
   return_to: z.string().min(1).max(512).optional().meta({
     description:
-      'For pages of the console: the path of a page of the console, such as `/live/console/keys`. The login ends at the console’s page `sign-in`, with the code in the fragment: `#sso=<code>`. Not together with `redirect_uri`.',
+      "For pages of the console: the path of a page of the console, such as `/live/console/keys`. The login ends at the console's page `sign-in`, with the code in the fragment: `#sso=<code>`. Not together with `redirect_uri`.",
   }),
 });
 export type NewSsoLogin = z.output<typeof NewSsoLogin>;
 
 export const BegunSsoLogin = z.object({
   object: z.literal('sso_login'),
-  authorize_url: z.string().meta({ description: 'Open it in the user’s browser.' }),
+  authorize_url: z.string().meta({ description: "Open it in the user's browser." }),
   expires_at: z.int().meta({ description: 'Unix time in seconds.' }),
 });
 

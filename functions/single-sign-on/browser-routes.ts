@@ -23,7 +23,7 @@ export const browserSingleSignOnRoutes = [
       operationId: 'finishBrowserSingleSignOn',
       summary: 'Finish a single sign-on on a page of this host',
       description:
-        'As for programs, but the refresh token is in a cookie that scripts cannot read. Only pages of this host can call it. The session ends when the identity provider’s `session_hours` are over, also with `stay_signed_in`.',
+        "As for programs, but the refresh token is in a cookie that scripts cannot read. Only pages of this host can call it. The session ends when the identity provider's `session_hours` are over, also with `stay_signed_in`.",
       body: {
         name: 'BrowserSsoCode',
         schema: SsoCode.extend({ stay_signed_in: StaySignedIn }),

@@ -10,7 +10,7 @@ export const AuditEntry = z.object({
   at: z.int().meta({ description: 'Unix time in milliseconds.' }),
   action: z.string().meta({ description: 'The type of the resource and what was done to it.', examples: ['api_key.rotated'] }),
   actor: AuditActor,
-  organization: z.string().nullable().meta({ description: 'The organization whose log has this entry; null for the platform’s log.' }),
+  organization: z.string().nullable().meta({ description: "The organization whose log has this entry; null for the platform's log." }),
   target: z.object({ type: z.string(), id: z.string() }).meta({ description: 'The resource that was changed.' }),
   reason: z.string().nullable(),
   changes: z.record(z.string(), z.object({ from: z.unknown(), to: z.unknown() })).meta({

@@ -8,7 +8,7 @@ export const AuditActor = z.object({
   type: z.enum(['user', 'operator', 'system']),
   id: z.string().meta({ description: 'The id of the user, or the name of the operator.' }),
   email: z.string().nullable(),
-  organization: z.string().nullable().meta({ description: 'The user’s organization; null for admins, operators and the system.' }),
+  organization: z.string().nullable().meta({ description: "The user's organization; null for admins, operators and the system." }),
 });
 
 /** The author and time of a change, and its request. */

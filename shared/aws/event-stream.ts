@@ -64,7 +64,7 @@ export const createEventStreamReader = (onPayload: (payload: Buffer) => void) =>
 
   const lengthOf = (bytes: Buffer, at: number): number => {
     if (crc32(bytes.subarray(at, at + 8)) !== bytes.readUInt32BE(at + 8))
-      throw new DamagedReply('The prelude of an event stream’s message is damaged.');
+      throw new DamagedReply("The prelude of an event stream's message is damaged.");
     const length = bytes.readUInt32BE(at);
     const headers = bytes.readUInt32BE(at + 4);
     if (length > MAX_MESSAGE_BYTES || length < PRELUDE_BYTES + headers + CHECKSUM_BYTES)

@@ -25,7 +25,7 @@ export const BillingProfile = z.object({
     .meta({ description: 'Null: those of the seller. Changing it requires `billing:issue`.' }),
   invoice_note: InvoiceNote.nullable()
     .default(null)
-    .meta({ description: 'Printed instead of the seller’s, such as a note about reverse charge. Changing it requires `billing:issue`.' }),
+    .meta({ description: "Printed instead of the seller's, such as a note about reverse charge. Changing it requires `billing:issue`." }),
   stripe_customer: z
     .string()
     .regex(/^cus_\w{1,64}$/)

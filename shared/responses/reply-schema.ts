@@ -78,14 +78,14 @@ export const ResponseReply = z.object({
   }),
   safety_identifier: z.null(),
   service_tier: z.literal('default'),
-  temperature: z.number().meta({ description: 'The request’s own, or the model’s default.' }),
+  temperature: z.number().meta({ description: "The request's own, or the model's default." }),
   text: z.object({ format: Format }),
   tool_choice: z.union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.enum(['function', 'custom']), name: z.string() })]),
   tools: z
     .array(z.discriminatedUnion('type', [FunctionTool, ClientTool]))
     .meta({ description: 'The tools of the request, without those that do not run here.' }),
   top_logprobs: z.int(),
-  top_p: z.number().meta({ description: 'The request’s own, or the model’s default.' }),
+  top_p: z.number().meta({ description: "The request's own, or the model's default." }),
   truncation: z.enum(['auto', 'disabled']),
   user: z.string().optional(),
   store: z.boolean().meta({ description: 'Whether the response is stored, so that it can be retrieved and continued.' }),

@@ -14,7 +14,7 @@ const CreditPercent = z
   .int()
   .min(1)
   .max(100)
-  .meta({ description: 'The share of the model’s charges of the month that is credited, in percent.', examples: [10] });
+  .meta({ description: "The share of the model's charges of the month that is credited, in percent.", examples: [10] });
 
 const Share = z
   .string()
@@ -79,7 +79,7 @@ export const PromiseFigures = z.strictObject({
     .min(1)
     .max(100)
     .default(100)
-    .meta({ description: 'The most that all misses of a month together credit, in percent of the model’s charges.' }),
+    .meta({ description: "The most that all misses of a month together credit, in percent of the model's charges." }),
 });
 export type PromiseFigures = z.output<typeof PromiseFigures>;
 

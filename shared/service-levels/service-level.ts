@@ -65,7 +65,7 @@ export type CreditLine = z.output<typeof CreditLine>;
 
 /** A line of a credit note as it goes out: amounts are dollars in text. */
 export const CreditLineRecord = CreditLine.omit({ base_nanos: true, amount_nanos: true }).extend({
-  base: z.string().nullable().meta({ description: 'The charges for the model’s requests of the month of which a part is credited.' }),
+  base: z.string().nullable().meta({ description: "The charges for the model's requests of the month of which a part is credited." }),
   amount: z.string().meta({ description: 'What the line credits; negative for `limit`, and for rounding down.' }),
 });
 export type CreditLineRecord = z.infer<typeof CreditLineRecord>;

@@ -9,7 +9,7 @@ import { ReasonResource, reasonOf } from '../deployments/deployment-resource.ts'
 import { ServedName } from '../model-registry/registration.ts';
 
 const SOURCE =
-  'The folder with `adapter_config.json` and `adapter_model.safetensors`, as PEFT saves them, in your organization’s part of the weights bucket.';
+  "The folder with `adapter_config.json` and `adapter_model.safetensors`, as PEFT saves them, in your organization's part of the weights bucket.";
 
 /** An adapter to add. */
 export const NewAdapter = z.strictObject({
@@ -37,7 +37,7 @@ export const AdapterResource = z.object({
       '`pending`: its files are being checked and copied. `creating`: it is loaded as soon as its deployment runs. `ready`: answers requests, and wakes with its deployment. `deleting`: gets no requests any more. `failed`: see `reason`.',
   }),
   reason: ReasonResource.nullable().meta({ description: 'Why it failed.' }),
-  rank: z.int().nullable().meta({ description: 'Its highest rank; null: its files are not checked, or can’t be used.' }),
+  rank: z.int().nullable().meta({ description: "Its highest rank; null: its files are not checked, or can't be used." }),
   bytes: z.int().nullable().meta({ description: 'The size of its copy, which is what is loaded.' }),
   surcharge: PriceFigures.nullable().meta({
     description: 'What its tokens cost now, on top of the GPU time of its deployment; null: nothing.',

@@ -18,7 +18,7 @@ export const adapterRoutes = [
       operationId: 'createAdapter',
       summary: 'Add a LoRA adapter to a deployment',
       description:
-        'Serves the adapter under its own name from the deployment’s GPUs. The deployment must have `adapters`. The reply comes at once; the files are then checked and copied, and the copy is loaded. Repeating the request returns the same adapter.',
+        "Serves the adapter under its own name from the deployment's GPUs. The deployment must have `adapters`. The reply comes at once; the files are then checked and copied, and the copy is loaded. Repeating the request returns the same adapter.",
       access: 'deployments:write',
       parameters: ofDeployment,
       body: {

@@ -15,7 +15,7 @@ const exactly = (description: string) => z.string().trim().min(1).max(MAX_CHARAC
 export const AuditQuery = z.strictObject({
   ...pageQuery,
   organization: OrganizationId.optional().meta({
-    description: 'The organization whose log to list. Defaults to your own; for admins, to the platform’s log.',
+    description: "The organization whose log to list. Defaults to your own; for admins, to the platform's log.",
   }),
   start_time: UnixSeconds.optional().meta({ description: 'Only entries of this time (Unix seconds) or later.' }),
   end_time: UnixSeconds.optional().meta({ description: 'Only entries before this time (Unix seconds).' }),

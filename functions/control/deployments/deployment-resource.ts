@@ -64,7 +64,7 @@ export const DeploymentResource = z.object({
   organization: z.string(),
   name: z.string().meta({ description: 'The `model` of requests.' }),
   runtime: z.string(),
-  model: z.string().meta({ description: 'The folder with the model’s files, or its id on the Hugging Face Hub.' }),
+  model: z.string().meta({ description: "The folder with the model's files, or its id on the Hugging Face Hub." }),
   allow_code: z.boolean(),
   instance_types: z.array(z.string()).meta({ description: 'The preferred one first.' }),
   accelerators: z.int().meta({ description: 'The number of accelerators that one copy needs.' }),
@@ -72,7 +72,7 @@ export const DeploymentResource = z.object({
   adapters: AdapterSupportResource,
   copies: z.object({ min: z.int(), max: z.int() }),
   scale_to_zero_after_seconds: z.int().nullable(),
-  schedule: z.array(ScheduleWindow).meta({ description: 'Times of the week in which it doesn’t sleep.' }),
+  schedule: z.array(ScheduleWindow).meta({ description: "Times of the week in which it doesn't sleep." }),
   max_concurrency_per_copy: z.int(),
   tags: z.record(z.string(), z.string()),
   task: ModelTask.meta({
@@ -106,7 +106,7 @@ export const DeploymentResource = z.object({
       started_at: Seconds.meta({ description: TIME }),
       expected_at: Seconds.meta({ description: 'When it is expected to answer. Unix time in seconds.' }),
       p50_seconds: z.int().meta({ description: 'The median duration of its wakes.' }),
-      p90_seconds: z.int().meta({ description: 'The duration that nine of ten wakes don’t exceed.' }),
+      p90_seconds: z.int().meta({ description: "The duration that nine of ten wakes don't exceed." }),
     })
     .nullable()
     .meta({ description: 'The wake in progress.' }),

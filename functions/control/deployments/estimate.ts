@@ -20,14 +20,14 @@ const InstanceEstimate = z.object({
   quota: z
     .object({ limit: z.int(), used: z.int(), left: z.int() })
     .nullable()
-    .meta({ description: 'AWS’s quota of instances of this type for endpoints in this account; null: unknown.' }),
+    .meta({ description: "AWS's quota of instances of this type for endpoints in this account; null: unknown." }),
 });
 
 export const Estimate = z.object({
   instance_types: z.array(InstanceEstimate).meta({ description: 'In the order of preference.' }),
   start: z
     .object({ p50_seconds: z.int(), p90_seconds: z.int() })
-    .meta({ description: 'How long a start is expected to take: the median, and what nine of ten starts don’t exceed.' }),
+    .meta({ description: "How long a start is expected to take: the median, and what nine of ten starts don't exceed." }),
   schedule: ScheduleCost.nullable().meta({ description: 'What the windows of its schedule cost at least; null: it has none.' }),
   warnings: z.array(z.string()).meta({ description: 'What may keep the deployment from starting.' }),
 });

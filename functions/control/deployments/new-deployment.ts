@@ -76,7 +76,7 @@ const generation = {
     .max(1_024)
     .meta({
       description:
-        'The folder with the model’s files, in your organization’s part of the weights bucket: `s3://<bucket>/<organization>/<folder>/`. Where the platform allows it, the id of a model on the Hugging Face Hub.',
+        "The folder with the model's files, in your organization's part of the weights bucket: `s3://<bucket>/<organization>/<folder>/`. Where the platform allows it, the id of a model on the Hugging Face Hub.",
       examples: ['s3://sluice-weights/org_VbdBUPc4RtYvB8fK2m/qwen3-8b/'],
     }),
   instance_types: z
@@ -96,7 +96,7 @@ const generation = {
   }),
   allow_code: z.boolean().meta({
     description:
-      'Whether the model’s folder can contain code (`model.py`, `code/`, `requirements.txt`, `serving.properties`), which then runs in the container. Allowing it requires `catalogue:write`.',
+      "Whether the model's folder can contain code (`model.py`, `code/`, `requirements.txt`, `serving.properties`), which then runs in the container. Allowing it requires `catalogue:write`.",
   }),
 };
 
@@ -117,7 +117,7 @@ const serving = {
   default_top_p: DefaultTopP.meta({ description: 'The `top_p` of a response whose request does not set it.' }),
 };
 const TOKENIZER =
-  'The model’s tokenizer and chat template: the keys of files that an admin registered with `npm run admin -- register-tokenizer`.';
+  "The model's tokenizer and chat template: the keys of files that an admin registered with `npm run admin -- register-tokenizer`.";
 
 // Keys are made of the content of their files, so that nobody can change a deployment's tokenizer.
 const registeredFile = (name: string) =>
@@ -125,7 +125,7 @@ const registeredFile = (name: string) =>
     .string()
     .regex(
       new RegExp(`^sha256/[0-9a-f]{64}/${name.replaceAll('.', '\\.')}$`),
-      `expected the key of a registered file, sha256/…/${name}. Ask an admin to register the model’s files, and send the keys that the command prints: npm run admin -- register-tokenizer`,
+      `expected the key of a registered file, sha256/…/${name}. Ask an admin to register the model's files, and send the keys that the command prints: npm run admin -- register-tokenizer`,
     );
 const { shape: tokenizerShape } = TokenizerFiles;
 
@@ -171,7 +171,7 @@ export const NewDeployment = z.strictObject({
   tokenizer: RegisteredFiles.optional().meta({ description: `${TOKENIZER} If omitted, prompts are not counted.` }),
   validate_only: z.boolean().default(false).meta({
     description:
-      'If true, nothing is created: the response has the price an hour, that of the schedule’s windows a month, what is left of AWS’s quotas, and the estimated time to start.',
+      "If true, nothing is created: the response has the price an hour, that of the schedule's windows a month, what is left of AWS's quotas, and the estimated time to start.",
   }),
 });
 export type NewDeployment = z.output<typeof NewDeployment>;

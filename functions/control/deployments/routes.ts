@@ -101,7 +101,7 @@ export const deploymentRoutes = [
       operationId: 'retrieveDeploymentAdvice',
       summary: 'Suggest when a deployment should sleep',
       description:
-        'Replays whole days of the deployment’s own use and GPU time with other values of `scale_to_zero_after_seconds`: what each would have cost, and how long requests would have waited for starts. Starts take as long as the nearest one that was seen. Copies beyond the least ones run as they did.',
+        "Replays whole days of the deployment's own use and GPU time with other values of `scale_to_zero_after_seconds`: what each would have cost, and how long requests would have waited for starts. Starts take as long as the nearest one that was seen. Copies beyond the least ones run as they did.",
       access: 'deployments:read',
       limits: ['searches'],
       parameters,
@@ -157,7 +157,7 @@ export const deploymentRoutes = [
       path: `${oneDeployment}/stop`,
       operationId: 'stopDeployment',
       summary: 'Stop a deployment',
-      description: 'Removes everything of the deployment from AWS, so that it costs nothing. Requests don’t wake it.',
+      description: "Removes everything of the deployment from AWS, so that it costs nothing. Requests don't wake it.",
       access: 'deployments:write',
       isOpenToSuspended: true,
       ...change,

@@ -40,7 +40,7 @@ const Window = z
 /** The windows of a deployment's schedule, as its owner sets them. */
 export const ScheduleFields = z.array(Window).max(MAX_WINDOWS, `expected at most ${MAX_WINDOWS} windows`).meta({
   description:
-    'Times of the week in which the deployment doesn’t sleep. It starts before a window opens, by the time that nine of ten of its starts don’t exceed, so that it is ready then. Outside of them it sleeps and wakes as without. A stopped deployment stays stopped.',
+    "Times of the week in which the deployment doesn't sleep. It starts before a window opens, by the time that nine of ten of its starts don't exceed, so that it is ready then. Outside of them it sleeps and wakes as without. A stopped deployment stays stopped.",
 });
 
 /**

@@ -42,10 +42,10 @@ const RequiredAcr = z.array(z.string().min(1).max(MAX_TEXT)).max(MAX_LIST).refin
 const SessionHours = z.int().min(1).max(12);
 
 const about = {
-  issuer: 'The issuer exactly as the provider’s ID tokens and its `/.well-known/openid-configuration` have it. It can’t be changed later.',
+  issuer: "The issuer exactly as the provider's ID tokens and its `/.well-known/openid-configuration` have it. It can't be changed later.",
   domains:
-    'The domains of the users’ email addresses. Each must be verified before its users can sign in, and only then do they lead to this identity provider.',
-  role_claim: 'The claim of the ID token with the user’s groups or roles. A dot leads into an object: `realm_access.roles`.',
+    "The domains of the users' email addresses. Each must be verified before its users can sign in, and only then do they lead to this identity provider.",
+  role_claim: "The claim of the ID token with the user's groups or roles. A dot leads into an object: `realm_access.roles`.",
   role_mapping: 'Roles by the values of the claim. The first entry that matches decides, so list the highest role first.',
   default_role: 'The role of users whom no entry matches. null: they can sign in only if they were invited, and keep their role.',
   required_acr: 'The ID token must have one of these values in its claim `acr`. Empty: any.',

@@ -104,7 +104,7 @@ export const identityProviderRoutes = [
       operationId: 'updateIdentityProvider',
       summary: 'Update an identity provider',
       description:
-        'Fields that you omit keep their values. With `enforced`, passwords of the organization’s users are refused, except that of the owner in `break_glass`.',
+        "Fields that you omit keep their values. With `enforced`, passwords of the organization's users are refused, except that of the owner in `break_glass`.",
       access: 'identity_providers:write',
       isForPeople: true,
       needsFreshLogin: true,
@@ -146,7 +146,7 @@ export const identityProviderRoutes = [
       path: `${oneProvider}/domains/{domain}/verify`,
       operationId: 'verifyDomain',
       summary: 'Verify a domain',
-      description: 'Looks up the TXT record of the domain, which the identity provider’s `domains` show.',
+      description: "Looks up the TXT record of the domain, which the identity provider's `domains` show.",
       access: 'identity_providers:write',
       isForPeople: true,
       needsFreshLogin: true,

@@ -13,7 +13,7 @@ export const NewInstanceType = z.strictObject({
     .string()
     .max(63)
     .regex(/^ml\.[a-z0-9-]+\.[a-z0-9]+$/, 'expected an instance type of SageMaker, such as "ml.g5.xlarge"')
-    .meta({ description: 'SageMaker’s name of the instance type.', examples: ['ml.g7.2xlarge'] }),
+    .meta({ description: "SageMaker's name of the instance type.", examples: ['ml.g7.2xlarge'] }),
   accelerator: Accelerator.meta({ description: 'The kind of its accelerators.', examples: ['NVIDIA A10G'] }),
   accelerators: z.int().min(1).max(64).meta({ description: 'The number of accelerators of an instance.' }),
   accelerator_memory_gib: Gib.meta({ description: 'The memory of each accelerator.' }),
@@ -67,7 +67,7 @@ type InstancePriceFigures = z.infer<typeof InstancePriceFigures>;
 
 export const InstanceTypeResource = z.object({
   object: z.literal('instance_type'),
-  id: z.string().meta({ description: 'SageMaker’s name of the instance type.' }),
+  id: z.string().meta({ description: "SageMaker's name of the instance type." }),
   accelerator: z.string(),
   accelerators: z.int().meta({ description: 'The number of accelerators of an instance.' }),
   accelerator_memory_gib: z.number().meta({ description: 'The memory of each accelerator.' }),

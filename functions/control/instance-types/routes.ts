@@ -20,7 +20,7 @@ import {
 const route = createRoute<InstanceTypeDependencies>('Deployments');
 const instanceTypes = '/v1/instance-types';
 const oneInstanceType = `${instanceTypes}/{id}`;
-const parameters = { id: { description: 'SageMaker’s name of an instance type.', example: 'ml.g5.xlarge' } } as const;
+const parameters = { id: { description: "SageMaker's name of an instance type.", example: 'ml.g5.xlarge' } } as const;
 const instanceType = { name: 'InstanceType', schema: InstanceTypeResource };
 
 export const instanceTypeRoutes = [

@@ -20,7 +20,7 @@ const OwnerQuery = z.strictObject({
 const AliasesQuery = z.strictObject({
   ...pageQuery,
   organization: organization.meta({
-    description: 'The organization whose aliases to list. Default: those for all and your own organization’s.',
+    description: "The organization whose aliases to list. Default: those for all and your own organization's.",
   }),
 });
 
@@ -31,7 +31,7 @@ export const modelAliasRoutes = [
       path: oneAlias,
       operationId: 'setModelAlias',
       summary: 'Set an alias of a model',
-      description: `Requests that name the alias get the model, within 30 s. The name of a model always wins over an alias, and an alias never leads to another alias. Admins set aliases for all on the serverless host, and can name an organization; there can be ${MAX_ALIASES} for each. \`fallbacks\` and \`split\` replace the alias’s earlier ones. With \`If-Match: "0"\`, an alias is only created, and never replaced.`,
+      description: `Requests that name the alias get the model, within 30 s. The name of a model always wins over an alias, and an alias never leads to another alias. Admins set aliases for all on the serverless host, and can name an organization; there can be ${MAX_ALIASES} for each. \`fallbacks\` and \`split\` replace the alias's earlier ones. With \`If-Match: "0"\`, an alias is only created, and never replaced.`,
       access: 'aliases:write',
       parameters,
       isVersioned: true,
@@ -47,7 +47,7 @@ export const modelAliasRoutes = [
       path: aliases,
       operationId: 'listModelAliases',
       summary: 'List the aliases of models',
-      description: 'Lists your organization’s aliases and those for all. If both have the same alias, the organization’s wins.',
+      description: "Lists your organization's aliases and those for all. If both have the same alias, the organization's wins.",
       access: 'models:read',
       query: AliasesQuery,
       reply: {
@@ -65,7 +65,7 @@ export const modelAliasRoutes = [
       path: oneAlias,
       operationId: 'retrieveModelAlias',
       summary: 'Retrieve an alias of a model',
-      description: 'Without `organization`, your organization’s alias comes before one for all.',
+      description: "Without `organization`, your organization's alias comes before one for all.",
       access: 'models:read',
       parameters,
       query: OwnerQuery,

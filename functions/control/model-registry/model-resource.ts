@@ -48,7 +48,7 @@ export const ModelResource = z.object({
   tokenizer: z
     .object(TokenizerFiles.shape)
     .nullable()
-    .meta({ description: 'The model’s tokenizer and chat template; null: prompts are not counted.' }),
+    .meta({ description: "The model's tokenizer and chat template; null: prompts are not counted." }),
   deprecation: DeprecationNotice,
   fallbacks: z.array(z.string()).meta({
     description: 'The models that answer in its place while it fails. Requests are charged at the price of the model that answers.',

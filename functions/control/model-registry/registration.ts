@@ -42,7 +42,7 @@ export const ModelRegistration = z.strictObject({
   embedding: Embedding.optional().meta({ description: 'Required for an embedding model, and only for one.' }),
   dialect: DialectName.default('vllm').meta({
     description:
-      'The request format of its runtime: vLLM, Sluice’s own container, llama.cpp’s server, `transformers serve` or Text Embeddings Inference (`tei`).',
+      "The request format of its runtime: vLLM, Sluice's own container, llama.cpp's server, `transformers serve` or Text Embeddings Inference (`tei`).",
   }),
   capabilities: Capabilities.prefault({}).meta({ description: 'The features that its runtime supports besides plain chat.' }),
   thinking_variable: ThinkingVariable.default('enable_thinking').meta({
@@ -50,7 +50,7 @@ export const ModelRegistration = z.strictObject({
   }),
   continuous_usage: z.boolean().default(false).meta({
     description:
-      'Whether its runtime counts tokens with every chunk (`continuous_usage_stats` of vLLM), so that a stream that breaks off is billed by the runtime’s own count. This costs the runtime and the gateway time for each token.',
+      "Whether its runtime counts tokens with every chunk (`continuous_usage_stats` of vLLM), so that a stream that breaks off is billed by the runtime's own count. This costs the runtime and the gateway time for each token.",
   }),
   context_length: Tokens.meta({
     description:
@@ -65,7 +65,7 @@ export const ModelRegistration = z.strictObject({
   }),
   default_top_p: DefaultTopP.default(1).meta({ description: 'The `top_p` of a response whose request does not set it.' }),
   tokenizer: TokenizerFiles.optional().meta({
-    description: 'The model’s tokenizer and chat template, as object keys in the tokenizers bucket. If omitted, prompts are not counted.',
+    description: "The model's tokenizer and chat template, as object keys in the tokenizers bucket. If omitted, prompts are not counted.",
   }),
   targets: Targets.meta({ description: 'The SageMaker endpoints, or inference components on them, that serve the model; at most 16.' }),
   fallbacks: ModelFallbacks.default([]).meta({

@@ -23,13 +23,13 @@ const ChangeQuery = z.strictObject({
 });
 const SeenQuery = z.strictObject({
   organization: organization.meta({
-    description: 'The organization whose deployment this is. Default: your own organization’s deployment, or a shared model.',
+    description: "The organization whose deployment this is. Default: your own organization's deployment, or a shared model.",
   }),
 });
 const ModelsQuery = z.strictObject({
   ...pageQuery,
   organization: organization.meta({
-    description: 'The organization whose deployments to list. Default: the shared models and your own organization’s deployments.',
+    description: "The organization whose deployments to list. Default: the shared models and your own organization's deployments.",
   }),
 });
 
@@ -41,7 +41,7 @@ export const modelRoutes = [
       operationId: 'registerModel',
       summary: 'Register a model',
       description:
-        'Looks up each target and requests one token from it, in at most 25 s. With `organization`, the model is that organization’s deployment.',
+        "Looks up each target and requests one token from it, in at most 25 s. With `organization`, the model is that organization's deployment.",
       access: 'models:write',
       needsFreshLogin: true,
       limits: ['aws_calls'],
@@ -72,7 +72,7 @@ export const modelRoutes = [
       path: MODELS_PATH,
       operationId: 'listModels',
       summary: 'List models',
-      description: 'Lists the published shared models and your organization’s deployments. Admins see all models with their targets.',
+      description: "Lists the published shared models and your organization's deployments. Admins see all models with their targets.",
       access: 'models:read',
       query: ModelsQuery,
       reply: { status: 200, description: 'A page of models, sorted by name.', json: { name: 'ModelList', schema: pageOf(ModelResource) } },
@@ -124,7 +124,7 @@ export const modelRoutes = [
       path: oneModel,
       operationId: 'deleteModel',
       summary: 'Delete a model',
-      description: 'Only unpublished models can be deleted. Usage keeps the model’s name.',
+      description: "Only unpublished models can be deleted. Usage keeps the model's name.",
       access: 'models:write',
       parameters,
       isVersioned: true,

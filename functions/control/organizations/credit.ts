@@ -46,7 +46,7 @@ export type NewCreditGrant = z.output<typeof NewCreditGrant>;
 export const CreditGrant = z.object({
   object: z.literal('credit_grant'),
   organization: z.string(),
-  number: z.int().meta({ description: 'The number of the entry; each organization’s entries are numbered from 1.' }),
+  number: z.int().meta({ description: "The number of the entry; each organization's entries are numbered from 1." }),
   kind: z.enum(['grant', 'deduction', 'expiry']).meta({
     description:
       'An `expiry` removes what was left of a grant when it expired. Like a `deduction`, it has a negative amount, unless it returns what an earlier entry removed too much.',

@@ -24,11 +24,11 @@ export const NewRuntime = z.strictObject({
   description: Description.default(''),
   image: Image.meta({
     description:
-      'The container image. For an image of AWS’s Deep Learning Containers, the repository and the tag are enough; Sluice adds the account of the region.',
+      "The container image. For an image of AWS's Deep Learning Containers, the repository and the tag are enough; Sluice adds the account of the region.",
     examples: ['vllm:server-sagemaker-cuda-v2.4'],
   }),
   ami: Ami.optional().meta({
-    description: 'SageMaker’s `InferenceAmiVersion`, which decides the GPU driver. Default: that of the instance type.',
+    description: "SageMaker's `InferenceAmiVersion`, which decides the GPU driver. Default: that of the instance type.",
   }),
   dialect: DialectName.default('vllm').meta({
     description: 'The request format of the runtime. One with `tei` (Text Embeddings Inference) runs only models that embed or rank.',
@@ -61,7 +61,7 @@ export const RuntimeResource = z.object({
     .string()
     .nullable()
     .optional()
-    .meta({ description: 'SageMaker’s `InferenceAmiVersion`; null: the default of the instance type. Only for admins.' }),
+    .meta({ description: "SageMaker's `InferenceAmiVersion`; null: the default of the instance type. Only for admins." }),
   version: z.int().meta({ description: 'Incremented by every change; 0: an entry of the release. The ETag is derived from it.' }),
 });
 export type RuntimeResource = z.infer<typeof RuntimeResource>;

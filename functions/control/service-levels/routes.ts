@@ -14,7 +14,7 @@ export const serviceLevelRoutes = [
       operationId: 'createServicePromise',
       summary: 'State what a shared model promises from a month on',
       description:
-        'A month that misses the promise is credited to each organization when it is closed. Without a measure, nothing is promised from that month on. `If-Match` takes the ETag of the list of the model’s promises.',
+        "A month that misses the promise is credited to each organization when it is closed. Without a measure, nothing is promised from that month on. `If-Match` takes the ETag of the list of the model's promises.",
       access: 'prices:write',
       isVersioned: true,
       needsFreshLogin: true,

@@ -45,7 +45,7 @@ export const RequestsSection = z
 export type RequestsSection = z.infer<typeof RequestsSection>;
 
 export const ApiKeysSection = z.object({
-  open: z.int().meta({ description: 'Active keys: the caller’s own for members, otherwise those of the organization.' }),
+  open: z.int().meta({ description: "Active keys: the caller's own for members, otherwise those of the organization." }),
   expiring_soon: z.int().nullable().meta({
     description: 'Those that expire within 7 days. Null if the organization has more keys, including revoked ones, than a summary reads.',
   }),

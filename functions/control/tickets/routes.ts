@@ -131,7 +131,7 @@ export const ticketRoutes = [
       operationId: 'createTicketMessage',
       summary: 'Write a message',
       description:
-        'A message makes it the other side’s turn: `waiting_on_support` after one of the customer, who thereby also reopens a resolved ticket, and `waiting_on_customer` after one of support.',
+        "A message makes it the other side's turn: `waiting_on_support` after one of the customer, who thereby also reopens a resolved ticket, and `waiting_on_customer` after one of support.",
       access: 'tickets:write',
       limits: ['ticket_messages'],
       isOpenToSuspended: true,

@@ -13,7 +13,7 @@ export const usageRoutes = [
       operationId: 'listCompletionsUsage',
       summary: 'List usage by time',
       description:
-        'Has the shape of OpenAI’s admin API. Owners see their organization, members the API keys that they created, admins all organizations: all buckets for some of them, then on later pages all buckets for the next ones. The last few minutes can be missing. A page can have fewer buckets than `limit`: continue while `has_more` is true.',
+        "Has the shape of OpenAI's admin API. Owners see their organization, members the API keys that they created, admins all organizations: all buckets for some of them, then on later pages all buckets for the next ones. The last few minutes can be missing. A page can have fewer buckets than `limit`: continue while `has_more` is true.",
       access: 'usage:read',
       limits: ['searches'],
       query: CompletionsQuery,
@@ -29,7 +29,7 @@ export const usageRoutes = [
       operationId: 'listCosts',
       summary: 'List costs by day',
       description:
-        'Has the shape of OpenAI’s admin API. Buckets are whole UTC days. Includes GPU time, which belongs to no project, API key or end user: members don’t see it. Prepaid usage is included; taxes and invoice adjustments are not.',
+        "Has the shape of OpenAI's admin API. Buckets are whole UTC days. Includes GPU time, which belongs to no project, API key or end user: members don't see it. Prepaid usage is included; taxes and invoice adjustments are not.",
       access: 'usage:read',
       limits: ['searches'],
       query: CostsQuery,

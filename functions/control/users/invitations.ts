@@ -19,7 +19,7 @@ export const NewUser = z.strictObject({
   role: UserRole.default('member'),
   organization: OrganizationId.optional().meta({
     description:
-      'The user’s organization. Required for admins, except for the roles of the platform: `admin`, `support` and `platform_billing`. Owners can leave it out.',
+      "The user's organization. Required for admins, except for the roles of the platform: `admin`, `support` and `platform_billing`. Owners can leave it out.",
   }),
   temporary_password: z.string().min(12).max(256).optional().meta({
     description: 'A temporary password that you pass on. By default, Sluice emails one. Valid for 7 days; replaced at the first login.',

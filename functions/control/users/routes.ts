@@ -71,7 +71,7 @@ export const userRoutes = [
       method: 'PATCH',
       path: oneUser,
       operationId: 'updateUser',
-      summary: 'Update a user’s name, role, status or number of API keys',
+      summary: "Update a user's name, role, status or number of API keys",
       description: 'Disabling a user ends their sessions. The response names their API keys, which keep working unless you revoke them.',
       access: 'users:write',
       needsFreshLogin: true,
@@ -122,7 +122,7 @@ export const userRoutes = [
       operationId: 'deleteUser',
       summary: 'Delete a user',
       description:
-        'API keys that the user created stay with the organization and keep working; the response names them. The user’s address is removed from the billing profile. With `revoke_keys=true` they are revoked first. If that returns a 503, repeat the request without If-Match.',
+        "API keys that the user created stay with the organization and keep working; the response names them. The user's address is removed from the billing profile. With `revoke_keys=true` they are revoked first. If that returns a 503, repeat the request without If-Match.",
       access: 'users:write',
       needsFreshLogin: true,
       parameters,

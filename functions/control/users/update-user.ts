@@ -13,7 +13,7 @@ import type { UserDependencies } from './create-user.ts';
 export const UserUpdate = z.strictObject({
   name: UserName.nullable().optional(),
   role: UserRole.optional(),
-  status: z.enum(['active', 'disabled']).optional().meta({ description: '`disabled` takes effect at the user’s next request.' }),
+  status: z.enum(['active', 'disabled']).optional().meta({ description: "`disabled` takes effect at the user's next request." }),
   max_api_keys: MaxApiKeys.optional(),
 });
 export type UserUpdate = z.output<typeof UserUpdate>;

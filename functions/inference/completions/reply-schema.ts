@@ -30,7 +30,7 @@ const Choice = z.object({
   stop_reason: z.string().nullable().meta({ description: 'The stop string that ended the answer, or the decimal id of the stop token.' }),
   token_ids: TokenIds.nullable().meta({ description: 'With `return_token_ids`: the token ids of the answer.' }),
   prompt_token_ids: TokenIds.nullable().meta({
-    description: 'With `return_token_ids`: the token ids of the choice’s prompt, if the runtime returns them.',
+    description: "With `return_token_ids`: the token ids of the choice's prompt, if the runtime returns them.",
   }),
 });
 

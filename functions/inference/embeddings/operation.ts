@@ -42,7 +42,7 @@ const example = (encoding_format: 'float' | 'base64'): unknown => {
 
 const fields: Readonly<Record<string, FieldDoc>> = {
   input: {
-    description: `The texts to embed: a string, a list of token ids, or up to ${MAX_INPUTS} of either. An input must not be empty, and must fit the context length of the model: it is never cut. All inputs together can have ${MAX_REQUEST_TOKENS.toLocaleString('en-US')} tokens, with four bytes of text counted as one. Token ids must be of the model’s own vocabulary, and return 400 if the model was published without its tokenizer.`,
+    description: `The texts to embed: a string, a list of token ids, or up to ${MAX_INPUTS} of either. An input must not be empty, and must fit the context length of the model: it is never cut. All inputs together can have ${MAX_REQUEST_TOKENS.toLocaleString('en-US')} tokens, with four bytes of text counted as one. Token ids must be of the model's own vocabulary, and return 400 if the model was published without its tokenizer.`,
   },
 };
 

@@ -66,7 +66,7 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   },
   messages: {
     description:
-      'The conversation so far. A `system` message in the middle becomes a part of the user message or the tool result before it. If the last message is an assistant message, the model continues it; this returns 400 if its runtime can’t.',
+      "The conversation so far. A `system` message in the middle becomes a part of the user message or the tool result before it. If the last message is an assistant message, the model continues it; this returns 400 if its runtime can't.",
   },
   max_tokens: {
     description:
@@ -95,7 +95,7 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   },
   mcp_servers: { description: 'Not supported. Returns 400 unless it is empty. Send the tools of the servers in `tools`.', ...EMPTY },
   container: { description: 'Not supported. Returns 400 unless it is empty.', ...EMPTY },
-  thread: { description: 'Not supported. Returns 400 unless it is null, after which Anthropic’s clients send all messages.', type: 'null' },
+  thread: { description: "Not supported. Returns 400 unless it is null, after which Anthropic's clients send all messages.", type: 'null' },
 };
 
 const HEADERS = ['request-id', ...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS] as const;
@@ -106,7 +106,7 @@ export const messagesOperations = {
     tag: 'Messages',
     summary: 'Create a message',
     description:
-      'Generates an answer to a conversation, in one response or as a stream, for clients of Anthropic’s Messages API. The API key can also be in the header `x-api-key`. Any `anthropic-version` and `anthropic-beta` is accepted. Other fields of that API and unknown fields have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out.',
+      "Generates an answer to a conversation, in one response or as a stream, for clients of Anthropic's Messages API. The API key can also be in the header `x-api-key`. Any `anthropic-version` and `anthropic-beta` is accepted. Other fields of that API and unknown fields have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out.",
     body: { name: 'MessagesRequest', schema: messagesRequest, examples: requestExamples, fields },
     reply: {
       status: 200,
@@ -133,7 +133,7 @@ export const messagesOperations = {
     tag: 'Messages',
     summary: 'Count the input tokens of a message',
     description:
-      'Counts the tokens of the prompt that the same request would have as a message. It is free: a request in flight while it lasts, and then neither a request nor tokens of the key’s limits. Returns 404 if the model was published without its tokenizer.',
+      "Counts the tokens of the prompt that the same request would have as a message. It is free: a request in flight while it lasts, and then neither a request nor tokens of the key's limits. Returns 404 if the model was published without its tokenizer.",
     body: {
       name: 'CountTokensRequest',
       schema: countRequest,

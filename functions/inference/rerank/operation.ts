@@ -11,7 +11,7 @@ const RankedDocument = z.object({
   index: z.int().meta({ description: 'The index of the document in the request.' }),
   relevance_score: z
     .number()
-    .meta({ description: 'How relevant the document is to the query. Higher is better; the scale is the model’s.' }),
+    .meta({ description: "How relevant the document is to the query. Higher is better; the scale is the model's." }),
   document: z.object({ text: z.string() }).optional().meta({ description: 'Only with `return_documents: true`.' }),
 });
 
@@ -55,7 +55,7 @@ const facts: OperationFacts = {
   tag: 'Embeddings',
   summary: 'Rank documents',
   description:
-    'Sorts documents by their relevance to a query. All documents are scored, or the request fails and is not charged. Only tokens of the prompt are charged; the query counts once for each document. The reply has the fields of Jina’s and of Cohere’s API. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out.',
+    "Sorts documents by their relevance to a query. All documents are scored, or the request fails and is not charged. Only tokens of the prompt are charged; the query counts once for each document. The reply has the fields of Jina's and of Cohere's API. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out.",
   access: 'api_key',
   body: { name: 'RerankRequest', schema: RerankRequest, examples: requestExamples, fields },
   reply: {
@@ -80,5 +80,5 @@ const facts: OperationFacts = {
 /** Jina's path, and that of Cohere's second version, for the same requests. */
 export const rerankOperations = {
   createRerank: facts,
-  createRerankV2: { ...facts, summary: 'Rank documents (the path of Cohere’s API)' },
+  createRerankV2: { ...facts, summary: "Rank documents (the path of Cohere's API)" },
 };

@@ -43,7 +43,7 @@ const TAGS = {
   'Identity providers': 'The providers with which the users of an organization sign in.',
   Prices: 'The prices of models, and when they take effect.',
   Deployments: 'Models that organizations run on GPUs of their own: from creation to deletion, and what they can run on.',
-  Usage: 'Usage and costs by time, in the shape of OpenAI’s admin API.',
+  Usage: "Usage and costs by time, in the shape of OpenAI's admin API.",
   Billing: 'Invoices and credit notes, who sells and who buys, the events behind an invoice, and corrections of prices.',
   Webhooks: 'Where an organization is notified of what happens.',
   Observability: 'What happened to each request, and how the service is doing.',

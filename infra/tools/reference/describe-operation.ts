@@ -40,7 +40,7 @@ const USER_ID: JsonSchema = {
   name: USER_HEADER,
   required: true,
   description:
-    'The id of your end user, a UUID. It determines which of the deployment’s targets answers, and is stored with the usage of the request. If the API key has limits for each of its end users (`per_user`), they are counted by it.',
+    "The id of your end user, a UUID. It determines which of the deployment's targets answers, and is stored with the usage of the request. If the API key has limits for each of its end users (`per_user`), they are counted by it.",
   schema: { type: 'string', format: 'uuid' },
   example: '9d3b7c52-4e1a-4f06-8b1e-2a6c5d9f7e30',
 };

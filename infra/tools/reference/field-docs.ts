@@ -104,12 +104,12 @@ export const fieldDocs: Readonly<Record<string, FieldDoc>> = {
   function_call: { description: 'The older name of `tool_choice`.', deprecated: true },
   models: {
     description:
-      'Up to 3 models that answer in place of `model`, in this order, if it has no capacity, is not ready, fails or is too slow before it has sent anything. The first one can repeat `model`. It replaces the fallbacks that are configured; an empty array means none. You pay the price of the model that answers, which `model` of the response and the header `x-sluice-fallback` name. Unknown names return 404, and names that the API key may not use 403; a model that can’t do what the request asks for is left out.',
+      "Up to 3 models that answer in place of `model`, in this order, if it has no capacity, is not ready, fails or is too slow before it has sent anything. The first one can repeat `model`. It replaces the fallbacks that are configured; an empty array means none. You pay the price of the model that answers, which `model` of the response and the header `x-sluice-fallback` name. Unknown names return 404, and names that the API key may not use 403; a model that can't do what the request asks for is left out.",
     examples: [['qwen3-8b', 'qwen3-4b']],
   },
   fallbacks: {
     description:
-      'Up to 3 models that answer in place of `model`, in this order, if it has no capacity, is not ready, fails or is too slow before it has sent anything. They replace the fallbacks that are configured; an empty array means none. You pay the price of the model that answers, which `model` of the response and the header `x-sluice-fallback` name. Unknown names return 404, and names that the API key may not use 403; a model that can’t do what the request asks for is left out.',
+      "Up to 3 models that answer in place of `model`, in this order, if it has no capacity, is not ready, fails or is too slow before it has sent anything. They replace the fallbacks that are configured; an empty array means none. You pay the price of the model that answers, which `model` of the response and the header `x-sluice-fallback` name. Unknown names return 404, and names that the API key may not use 403; a model that can't do what the request asks for is left out.",
     examples: [[{ model: 'qwen3-4b' }]],
   },
   min_tokens: { description: 'The minimum number of tokens to generate.' },

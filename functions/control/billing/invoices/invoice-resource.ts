@@ -16,7 +16,7 @@ const Line = z.object({
   description: z.string(),
   month: z
     .string()
-    .meta({ description: 'The UTC month of the usage; earlier than the invoice’s for a correction.', examples: ['2026-10'] }),
+    .meta({ description: "The UTC month of the usage; earlier than the invoice's for a correction.", examples: ['2026-10'] }),
   is_correction: z.boolean().meta({ description: 'It charges or credits usage of a month that was closed before.' }),
   model: z.string().nullable(),
   token_kind: TokenKind.nullable(),

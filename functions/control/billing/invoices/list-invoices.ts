@@ -17,7 +17,7 @@ const MAX_READS = 10;
 export const InvoicesQuery = z.strictObject({
   ...pageQuery,
   organization: OrganizationId.optional().meta({
-    description: 'The organization whose invoices to list. Defaults to your own; for the platform’s users, to all.',
+    description: "The organization whose invoices to list. Defaults to your own; for the platform's users, to all.",
   }),
   state: InvoiceState.optional().meta({ description: 'Only invoices in this state.' }),
   month: Month.optional().meta({ description: 'Only invoices of this month (UTC).', examples: ['2026-10'] }),
@@ -33,7 +33,7 @@ const InvoiceSum = z.object({
 
 /** A page of invoices with their sums. */
 export const InvoiceList = pageOf(InvoiceSummary).extend({
-  sums: z.array(InvoiceSum).meta({ description: 'The sums of this page’s invoices, by currency.' }),
+  sums: z.array(InvoiceSum).meta({ description: "The sums of this page's invoices, by currency." }),
   is_complete: z.boolean().meta({
     description:
       'False only without `organization`, in the first hours after an upgrade from release 0.1.0: invoices of that release can be missing until all are listed.',

@@ -45,7 +45,7 @@ export const invoiceRoutes = [
       operationId: 'listInvoices',
       summary: 'List invoices',
       description:
-        'Drafts require `billing:issue`. Without `organization`, the platform’s users get the invoices of all organizations. A page can have fewer entries than `limit` although `has_more` is true.',
+        "Drafts require `billing:issue`. Without `organization`, the platform's users get the invoices of all organizations. A page can have fewer entries than `limit` although `has_more` is true.",
       access: 'billing:read',
       query: InvoicesQuery,
       reply: {

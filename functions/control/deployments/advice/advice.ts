@@ -22,7 +22,7 @@ const DEFAULT_DAYS = 14;
 
 export const AdviceQuery = z.strictObject({
   days: z.coerce.number().pipe(z.int().min(1).max(MAX_DAYS)).default(DEFAULT_DAYS).meta({
-    description: 'How many whole UTC days before today to replay. The days before the deployment’s creation don’t count.',
+    description: "How many whole UTC days before today to replay. The days before the deployment's creation don't count.",
   }),
   time_zone: z
     .string()

@@ -79,7 +79,7 @@ const Drift = z
   .nullable()
   .meta({
     description:
-      'By how much the rate of a copy differs from an earlier benchmark’s of the same model, instance type, goals and similar lengths; null: by at most 15 %, or there is none.',
+      "By how much the rate of a copy differs from an earlier benchmark's of the same model, instance type, goals and similar lengths; null: by at most 15 %, or there is none.",
   });
 
 const LiveDrift = z
@@ -103,7 +103,7 @@ const LiveDrift = z
   .nullable()
   .meta({
     description:
-      'How the deployment’s own requests compare with the newest curve since this benchmark ended; null: the first span of ten minutes has not begun.',
+      "How the deployment's own requests compare with the newest curve since this benchmark ended; null: the first span of ten minutes has not begun.",
   });
 
 const OneBenchmark = z.object({
@@ -113,7 +113,7 @@ const OneBenchmark = z.object({
   started_at: Time.nullable(),
   ended_at: Time.nullable(),
   ...subject,
-  mix_source: z.enum(['own', 'given']).meta({ description: '`own`: the lengths of the deployment’s own requests.' }),
+  mix_source: z.enum(['own', 'given']).meta({ description: "`own`: the lengths of the deployment's own requests." }),
   budget: Money,
   spent: Money.meta({ description: 'GPU time that it has taken, and what is held for the next seconds.' }),
   sent_requests: z.int(),

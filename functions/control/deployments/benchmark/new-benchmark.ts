@@ -20,7 +20,7 @@ const GivenMix = z.strictObject({
 export const NewBenchmark = z.strictObject({
   budget: Dollars.meta({
     description:
-      'The most GPU time that the benchmark may take, in dollars at the deployment’s price. It never begins what could exceed it.',
+      "The most GPU time that the benchmark may take, in dollars at the deployment's price. It never begins what could exceed it.",
     examples: ['2.50'],
   }),
   goals: z
@@ -33,7 +33,7 @@ export const NewBenchmark = z.strictObject({
     .prefault({})
     .meta({ description: 'The times that 95 of 100 requests must not exceed.' }),
   mix: z.array(GivenMix).min(1).max(MAX_MIX).optional().meta({
-    description: 'The lengths of the requests to send. Default: those of the deployment’s requests of the last 7 days.',
+    description: "The lengths of the requests to send. Default: those of the deployment's requests of the last 7 days.",
   }),
   max_concurrency_per_copy: z
     .int()

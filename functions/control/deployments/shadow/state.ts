@@ -4,7 +4,7 @@ import { openShadow, type Shadow, ShadowEnd } from '../../../../shared/deploymen
 
 /** A deployment's last comparison, as the deployment shows it. */
 export const ShadowState = z.object({
-  number: z.int().meta({ description: 'Of the deployment’s comparisons.' }),
+  number: z.int().meta({ description: "Of the deployment's comparisons." }),
   generation: z.int().meta({ description: 'The new generation.' }),
   status: z.enum(['waiting', 'running', 'ended']).meta({ description: '`waiting`: the new generation is not ready yet.' }),
   end_reason: ShadowEnd.nullable().meta({ description: 'Null: it has not ended.' }),

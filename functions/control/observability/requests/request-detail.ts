@@ -12,7 +12,7 @@ const FromArrival = z.int().meta({ description: 'Milliseconds from the arrival o
 const PhaseOfRequest = z.object({
   name: z.enum(PHASES).meta({
     description:
-      '`parse`: until the request was validated; `admit`: its limits were checked; `fit`: its prompt was fitted to the context window; `wait`: earlier targets or models were tried, or a deployment woke; `invoke`: until the model’s response began; `first_token`; `generate`: until the answer was complete; `settle`: its usage was recorded.',
+      "`parse`: until the request was validated; `admit`: its limits were checked; `fit`: its prompt was fitted to the context window; `wait`: earlier targets or models were tried, or a deployment woke; `invoke`: until the model's response began; `first_token`; `generate`: until the answer was complete; `settle`: its usage was recorded.",
   }),
   from_ms: FromArrival,
   to_ms: FromArrival,
@@ -33,8 +33,8 @@ const RequestUsage = z.object({
   input_tokens: z.int(),
   cached_tokens: z.int().meta({ description: 'The input tokens that the runtime read from its cache.' }),
   output_tokens: z.int(),
-  source: z.enum(['runtime', 'estimated']).meta({ description: 'Who counted the tokens: the model’s runtime, or Sluice.' }),
-  is_overcounted: z.boolean().meta({ description: 'The runtime’s count was impossible, so Sluice counted.' }),
+  source: z.enum(['runtime', 'estimated']).meta({ description: "Who counted the tokens: the model's runtime, or Sluice." }),
+  is_overcounted: z.boolean().meta({ description: "The runtime's count was impossible, so Sluice counted." }),
 });
 
 /** A request on the wire, without its content. */
@@ -58,14 +58,14 @@ export const RequestDetail = z.object({
   status: z.int().nullable().meta({ description: 'The HTTP status, or that of the error; null if it is not known.' }),
   outcome: Outcome,
   error: CallersError.nullable().meta({
-    description: 'The error as the caller saw it. The message is null if it quoted the model’s runtime, which can quote the request.',
+    description: "The error as the caller saw it. The message is null if it quoted the model's runtime, which can quote the request.",
   }),
   finish_reason: Name,
   time_to_first_token_ms: z.int().nullable(),
   duration_ms: z.int(),
   phases: z.array(PhaseOfRequest).meta({ description: 'Without gaps. Empty for requests whose function crashed, and for old ones.' }),
   target: Target.nullable(),
-  limiter: LimiterState.nullable().meta({ description: 'What the key’s limits had left when the request was admitted.' }),
+  limiter: LimiterState.nullable().meta({ description: "What the key's limits had left when the request was admitted." }),
   usage: RequestUsage,
   cost: RequestCost,
   ignored: z.array(z.string()).meta({ description: 'The fields of the request that had no effect.' }),

@@ -25,7 +25,7 @@ export const RequestRecord = z.object({
   input_tokens: z.int(),
   cached_tokens: z.int(),
   output_tokens: z.int(),
-  cost: z.string().meta({ description: 'The cost as first rated: an exact decimal number. Later ratings are in the request’s details.' }),
+  cost: z.string().meta({ description: "The cost as first rated: an exact decimal number. Later ratings are in the request's details." }),
   time_to_first_token_ms: z.int().nullable(),
   duration_ms: z.int(),
   user: Name,

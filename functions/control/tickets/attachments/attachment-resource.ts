@@ -9,7 +9,7 @@ const Name = z
     const message = nameFault(name);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   })
-  .meta({ description: 'At most 200 bytes, without a path. Its extension must be one of its type’s.', maxLength: 200 });
+  .meta({ description: "At most 200 bytes, without a path. Its extension must be one of its type's.", maxLength: 200 });
 
 export const NewAttachment = z
   .strictObject({

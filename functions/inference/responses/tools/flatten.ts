@@ -64,7 +64,7 @@ const toolFunctions = (tool: Exclude<ResponseTool, ForeignTool>): FlatTool[] => 
     case 'tool_search':
       return [{ named: { kind: 'tool_search', name: 'tool_search' }, definition: definitionOf(tool) }];
     case 'local_shell': {
-      const definition = { description: 'Runs a command on the user’s computer.', parameters: SHELL_PARAMETERS };
+      const definition = { description: "Runs a command on the user's computer.", parameters: SHELL_PARAMETERS };
       return [{ named: { kind: 'local_shell', name: 'local_shell' }, definition }];
     }
   }
