@@ -107,7 +107,8 @@ const planRemoval = (deployment: Deployment, input: PassInput): Plan => {
     started: [],
   });
   const [during, after] = deployment.wanted === 'stopped' ? (['stopping', 'stopped'] as const) : (['deleting', 'deleted'] as const);
-  const isProven = deployment.state === during && isProvenEmpty(deployment, nowMs);
-  const planned = to(isEmptyNow && isProven ? after : during);
+  // Passes over its adapters go on after that, and change nothing of it.
+  const isOver = deployment.state === after || (deployment.state === during && isProvenEmpty(deployment, nowMs));
+  const planned = to(isEmptyNow && isOver ? after : during);
   return planned.next.state === 'deleted' ? { ...planned, next: withoutAdapters(planned.next) } : planned;
 };

@@ -133,6 +133,20 @@ test('is removed before its deployment’s component, and created again after it
   expect(await world.store.idOf(world.organization, 'legal')).toBeUndefined();
 });
 
+test('leaves a stopped deployment stopped while it is checked, and while it is deleted', async () => {
+  const world = await start();
+  await want(world, 'stopped');
+  await world.run(5 * MINUTE_MS);
+  const { transitions } = await world.read();
+  const id = await world.addAdapter('legal');
+  await world.run(3 * MINUTE_MS);
+  expect(await adaptersOf(world)).toMatchObject([{ state: 'creating', packed: { rank: 8 } }]);
+  await remove(world, id);
+  await world.run(3 * MINUTE_MS);
+  expect([await adaptersOf(world), [...world.archives]]).toEqual([[], []]);
+  expect(await world.read()).toMatchObject({ state: 'stopped', transitions });
+});
+
 const rollOut = (world: World, fields: Partial<Deployment> = {}): Promise<void> =>
   world.change(({ generations }) => ({
     generations: [...generations, { ...(generations[0] as Generation), number: 2, status: 'creating', created_at: world.plane.now() }],
