@@ -59,7 +59,20 @@ export const lacksPart = (error: unknown): boolean => {
   return name === 'ValidationException' && UNKNOWN_PART.test(message);
 };
 
-const BUSY = /\bin-progress\b|\bwhile it is in state\b|\bin progress\b|\bis a base inference component\b/i;
+const EXISTS = /\balready exist(?:s|ing)\b/i;
+
+/**
+ * True if a creation found its own name in use. If nothing with that name can be described, SageMaker does not show it
+ * yet, or is still removing it.
+ */
+export const isNameTaken = (error: unknown): boolean => {
+  const { name = '', message = '' } = error as Thrown;
+  return name === 'ValidationException' && EXISTS.test(message);
+};
+
+// For minutes after a component is gone, SageMaker can reject the deletion of its endpoint because of it.
+const BUSY =
+  /\bin-progress\b|\bwhile it is in state\b|\bin progress\b|\bis a base inference component\b|\binference components? associated\b/i;
 
 /** True if a resource is changing and accepts no other change yet. */
 export const isBusy = (error: unknown): boolean => {

@@ -3,7 +3,7 @@ import { adapterNameOf, awsNameOf } from '../../../shared/deployments/names.ts';
 import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import type { AdapterFiles } from '../adapters/adapter-files.ts';
-import { isBusy, isRetryable, lacksPart } from '../aws/errors.ts';
+import { isBusy, isNameTaken, isRetryable, lacksPart } from '../aws/errors.ts';
 import { adapterResource, type Installation, resourcesOf } from '../aws/generation-resources.ts';
 import type { SageMaker } from '../aws/sagemaker.ts';
 import type { Scaling } from '../aws/scaling.ts';
@@ -120,9 +120,9 @@ const makeCall = async (aws: AwsWriter, deployment: Deployment, call: SageMakerC
     return 'done';
   } catch (error) {
     const facts = { deployment: deployment.id, generation: call.generation, call: call.kind };
+    const isCreation = CREATIONS.has(call.kind) || call.kind === 'create_adapter';
     // The next pass finds or recreates a missing prerequisite.
-    const canLackPart = CREATIONS.has(call.kind) || call.kind === 'create_adapter';
-    if (isRetryable(error) || isBusy(error) || (canLackPart && lacksPart(error))) {
+    if (isRetryable(error) || isBusy(error) || (isCreation && lacksPart(error))) {
       logError('aws_call_delayed', error, facts);
       return 'again';
     }
@@ -131,6 +131,10 @@ const makeCall = async (aws: AwsWriter, deployment: Deployment, call: SageMakerC
       throw lookError;
     });
     if (done !== false) return done ? 'done' : 'again';
+    if (isCreation && isNameTaken(error)) {
+      logError('aws_call_delayed', error, facts);
+      return 'again';
+    }
     const reason = reasonOfRejection(error);
     logError('aws_call_rejected', error, { ...facts, reason: reason.code, is_repeated: !CREATIONS.has(call.kind) });
     return { call, reason };

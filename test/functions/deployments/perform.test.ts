@@ -33,6 +33,19 @@ test('keeps a deployment whose configuration SageMaker doesn’t see yet; the ne
   expect(await perform(aws, deployment, [{ generation: 1, kind: 'create_endpoint' }])).toEqual([]);
 });
 
+test('keeps a deployment whose name SageMaker has but doesn’t show yet; the next pass goes on', async () => {
+  const aws = rejecting('Cannot create already existing endpoint "arn:aws:sagemaker:us-east-1:123456789012:endpoint/sluice-x-g1".');
+  expect(await perform(aws, deployment, [{ generation: 1, kind: 'create_endpoint' }])).toEqual([]);
+});
+
+test('deletes an endpoint with the next pass if SageMaker still sees a component on it that is gone', async () => {
+  const aws = rejecting('Cannot delete endpoint with inference component associated. Please delete inference component and try it again.');
+  const { createEndpoint: reject } = aws.sageMaker;
+  const describeEndpoint = async () => ({ status: 'InService', instances: [], missingInstances: 0 });
+  aws.sageMaker = { ...aws.sageMaker, deleteEndpoint: () => reject({} as never), describeEndpoint };
+  expect(await perform(aws, deployment, [{ generation: 1, kind: 'delete_endpoint' }])).toEqual([]);
+});
+
 test('fails the deployment if SageMaker does not find its weights', async () => {
   const aws = rejecting('Could not find model data at s3://sluice-weights/org_1/qwen3-8b/.');
   expect(await perform(aws, deployment, [{ generation: 1, kind: 'create_model' }])).toMatchObject([
