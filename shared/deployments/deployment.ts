@@ -59,6 +59,8 @@ export const Generation = z.object({
   status: z.enum(['creating', 'ready', 'failed', 'retired']),
   /** When its creation on AWS began: absent if it has not, or if a stop has removed it. */
   started_at: UnixMs.optional(),
+  /** When its copies came into service, perhaps before it gets requests. Absent: not since it was started. */
+  served_at: UnixMs.optional(),
   /** When it became `failed` or `retired`. */
   ended_at: UnixMs.optional(),
   reason: DeploymentReason.optional(),

@@ -85,12 +85,13 @@ const observedStatus = (deployment: Deployment, generation: Generation, observed
   if (failure) return failed(generation, failure, nowMs);
   const { endpoint, component } = existing;
   const isServing = endpoint && component?.status === 'InService' && component.copies > 0;
+  const { served_at = nowMs, ...rest } = generation;
   if (generation.status === 'creating') {
-    const started = { ...generation, started_at: creationOf(generation) ?? nowMs };
-    return isServing ? withTraffic(deployment, started, observed, nowMs) : started;
+    const started = { ...rest, started_at: creationOf(generation) ?? nowMs };
+    return isServing ? withTraffic(deployment, { ...started, served_at }, observed, nowMs) : started;
   }
   // Somebody deleted it by hand.
-  return endpoint && component ? generation : { ...generation, status: 'creating', started_at: nowMs };
+  return endpoint && component ? generation : { ...rest, status: 'creating', started_at: nowMs };
 };
 
 // The oldest active generation serves until the newest one has all the traffic. Those between them are already
@@ -122,7 +123,7 @@ export const runningGenerations = (deployment: Deployment, observed: Observed, n
 /** The generations of a deployment that is stopped or deleted. Active ones are created again when it is started. */
 export const stoppedGenerations = ({ generations }: Deployment, observed: Observed, nowMs: number): Generation[] => {
   const reset = generations.map((generation): Generation => {
-    const { started_at: _, ...rest } = generation;
+    const { started_at: _, served_at: __, ...rest } = generation;
     return isActive(generation) ? { ...rest, status: 'creating' } : generation;
   });
   return withoutGone(reset, observed, nowMs);

@@ -94,13 +94,18 @@ const reasonOf = (
 
 const endedStarts = (before: Deployment, next: Deployment, state: DeploymentState, nowMs: number): Start[] => {
   // The clock of the function that woke it can be ahead.
-  const start = (kind: Start['kind'], sinceMs: number): Start => ({ kind, at: sinceMs, seconds: Math.max(0, nowMs - sinceMs) / 1_000 });
+  const start = (kind: Start['kind'], sinceMs: number, endMs = nowMs): Start => ({
+    kind,
+    at: sinceMs,
+    seconds: Math.max(0, endMs - sinceMs) / 1_000,
+  });
   if (before.state === 'waking' && before.wake && SERVING.includes(state))
     // A deployment woken before its last copy was removed took no time to start. It must not shorten the prediction.
     return before.progress.ready > 0 ? [] : [start('wake', before.wake.started_at)];
+  // Its wait for another generation or for adapters is no part of the start: a wake has none.
   return next.generations
     .filter(({ number, status }) => status === 'ready' && before.generations.find((old) => old.number === number)?.status === 'creating')
-    .map(({ started_at = nowMs }) => start('creation', started_at));
+    .map(({ started_at = nowMs, served_at }) => start('creation', started_at, served_at));
 };
 
 // Passes don't look during a window, so there can have been requests until now, as if the pass before had seen some.
