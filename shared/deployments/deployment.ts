@@ -63,6 +63,8 @@ export const Generation = z.object({
   served_at: UnixMs.optional(),
   /** When it became `failed` or `retired`. */
   ended_at: UnixMs.optional(),
+  /** It was rolled back before it got requests, so that it has no streams and is removed at once. */
+  is_unused: z.literal(true).optional(),
   reason: DeploymentReason.optional(),
 });
 export type Generation = z.infer<typeof Generation>;

@@ -97,9 +97,14 @@ export const shiftTraffic = (deployment: Deployment, percent: number, nowMs: num
   }
   if (percent > 0) return { ...deployment, traffic_percent: percent };
   const newest = live.at(-1)?.number;
-  const generations = deployment.generations.map(
-    (each): Generation => (each.number === newest ? { ...each, status: 'retired', ended_at: nowMs, reason: RETURNED } : each),
-  );
+  const returned = (each: Generation): Generation => ({
+    ...each,
+    status: 'retired',
+    ended_at: nowMs,
+    ...(each.status === 'creating' && { is_unused: true }),
+    reason: RETURNED,
+  });
+  const generations = deployment.generations.map((each) => (each.number === newest ? returned(each) : each));
   return { ...deployment, generations, traffic_percent: 100 };
 };
 

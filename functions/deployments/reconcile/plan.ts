@@ -59,10 +59,11 @@ const planRunning = (deployment: Deployment, input: PassInput): Plan => {
   const running = withAdapters(stated, input);
   const isAsleep = ASLEEP.includes(running.state);
   const calls = generations.flatMap((generation) => {
-    const { number, status, ended_at = nowMs } = generation;
+    const { number, status, ended_at = nowMs, is_unused: isUnused = false } = generation;
     const existing = existingOf(observed, number);
     if (isActive(generation)) return stepsUp(running, number, existing, isAsleep);
-    return status === 'retired' && nowMs - ended_at < REPLACED_MS ? [] : stepsDown(number, existing);
+    const hasStreams = status === 'retired' && !isUnused && nowMs - ended_at < REPLACED_MS;
+    return hasStreams ? [] : stepsDown(number, existing);
   });
   const all = [...calls, ...archiveDeletions(running, observed)];
   return { next: withEmptySince(running, deployment, observed, nowMs), calls: all, started };

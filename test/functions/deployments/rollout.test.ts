@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { shiftTraffic } from '../../../functions/control/deployments/rollout.ts';
 import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
-import { MINUTE_MS } from '../../../shared/time/units.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { createWorld, INSTALLATION, type World } from './world.ts';
 
@@ -99,6 +100,19 @@ test('returns the requests to the old generation if the new one fails after it h
   expect(row).toMatchObject({ state: 'in_service', reason: { code: 'insufficient_capacity' } });
   expect(await sharesOf(world)).toEqual([[first, 100]]);
   expect(endpointsOf(world)).toEqual([first]);
+});
+
+test('removes a new generation at once that is rolled back before it has started: it costs GPU time', async () => {
+  const world = await inService();
+  const [first] = namesOf(world, 1) as [string];
+  await rollOut(world, 10);
+  await world.run(15 * SECOND_MS);
+  expect(await world.read()).toMatchObject({ generations: [{ status: 'ready' }, { status: 'creating' }] });
+  await world.change((row) => shiftTraffic(row, 0, world.plane.now()));
+  await world.pass();
+  await world.run(8 * MINUTE_MS);
+  expect(endpointsOf(world)).toEqual([first]);
+  expect(await sharesOf(world)).toEqual([[first, 100]]);
 });
 
 test('leaves the new generation without requests after a start, until the old one is ready as well', async () => {
