@@ -29,11 +29,7 @@ const codeOf = ({ code, status }: ApiError): string => {
 };
 
 // The characters that the RFC allows in a description.
-const inAscii = (text: string): string =>
-  text
-    .replaceAll('’', "'")
-    .replaceAll(/["\\]/g, "'")
-    .replaceAll(/[^ -~]/g, '?');
+const inAscii = (text: string): string => text.replaceAll(/["\\]/g, "'").replaceAll(/[^ -~]/g, '?');
 
 /** The body of an error as OAuth clients expect it. `error` is a string, which interface 2.6 allows. */
 export const toOAuthError = (error: ApiError, requestId: string): OAuthFailure['body'] => ({

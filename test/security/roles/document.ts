@@ -73,7 +73,7 @@ const operationsRequiring = (permission: Permission): string =>
 
 // They allow more in operations that require another permission.
 const IN_RULES: Partial<Record<Permission, string>> = {
-  'keys:limit': 'limits, budgets, projects and other restrictions of API keys; no limit on the number of one’s own keys',
+  'keys:limit': "limits, budgets, projects and other restrictions of API keys; no limit on the number of one's own keys",
 };
 
 const operationRows = PERMISSIONS.map((permission) => [
