@@ -17,6 +17,8 @@ export interface Alert {
   threshold: number;
   /** For budgets only: after a change of the budget, its thresholds notify again. Rows of release 0.1.0 lack it. */
   budgetNanos?: bigint;
+  /** The period has ended: nothing of a later one was alerted, and a change of the budget no longer counts. */
+  hasEnded?: boolean;
 }
 
 // Credit thresholds are percentages of the credit that was available after the last grant.
@@ -30,24 +32,27 @@ const CreditBaseline = z.object({
 export type CreditBaseline = z.output<typeof CreditBaseline>;
 
 const IS_NEW = 'attribute_not_exists(account) OR period <> :period OR threshold < :threshold';
+// The names of days and months sort by time.
+const IS_NEW_OF_ENDED = 'attribute_not_exists(account) OR period < :period OR (period = :period AND threshold < :threshold)';
 const IS_OTHER_BUDGET = 'attribute_exists(budget_nanos) AND budget_nanos <> :budget_nanos';
 const BASELINE = 'credit-baseline';
 
 /** The store of sent alerts and credit baselines, in the table `billing`. */
 export const createAlertStore = (database: Database, table: string) => ({
   /** Stores an alert. Fails with AlreadyAlerted if its threshold, period and budget were alerted before. */
-  toNote: ({ organization, limit, period, threshold, budgetNanos }: Alert): Write => {
+  toNote: ({ organization, limit, period, threshold, budgetNanos, hasEnded = false }: Alert): Write => {
     const isOfBudget = budgetNanos !== undefined;
+    const ofCurrent = isOfBudget ? `${IS_NEW} OR (${IS_OTHER_BUDGET})` : IS_NEW;
     return {
       item: {
         Put: {
           TableName: table,
           Item: { account: organization, record: `alert#${limit}`, period, threshold, ...(isOfBudget && { budget_nanos: budgetNanos }) },
-          ConditionExpression: isOfBudget ? `${IS_NEW} OR (${IS_OTHER_BUDGET})` : IS_NEW,
+          ConditionExpression: hasEnded ? IS_NEW_OF_ENDED : ofCurrent,
           ExpressionAttributeValues: {
             ':period': period,
             ':threshold': threshold,
-            ...(isOfBudget && { ':budget_nanos': budgetNanos }),
+            ...(isOfBudget && !hasEnded && { ':budget_nanos': budgetNanos }),
           },
         },
       },

@@ -9,6 +9,7 @@ import {
   PERIODS,
 } from '../../../shared/admission/item/limiter-item.ts';
 import type { BudgetPeriod } from '../../../shared/admission/item/limits.ts';
+import { HOUR_MS } from '../../../shared/time/units.ts';
 
 /** The spent part of a budget, in nano-dollars. */
 export interface BudgetUse {
@@ -21,6 +22,7 @@ export interface BudgetUse {
   budgetNanos: bigint;
   /** Without what is held for requests in flight. */
   spentNanos: bigint;
+  hasEnded: boolean;
 }
 
 const MONTH_CHARACTERS = 7;
@@ -43,16 +45,28 @@ const heldNanosIn = (item: LimiterItem, period: BudgetPeriod, nowMs: number): bi
   return entriesOf(item).reduce((held, [id, { holdNanos }]) => (moneyCountersOf(id)[period] === counter ? held + holdNanos : held), 0n);
 };
 
-/** The use of each budget of a key, project or organization. @param item its shards, merged */
-export const budgetUseOf = (item: LimiterItem, nowMs: number): BudgetUse[] => {
+// By then, requests of a day or month that has ended are settled, and have been added up.
+const EVALUATED_MS = HOUR_MS;
+
+const usesAt = (item: LimiterItem, ms: number): Omit<BudgetUse, 'hasEnded'>[] => {
   const { budgets } = limitsOf(item);
-  const counted = countedNanosAt(item, nowMs);
+  const counted = countedNanosAt(item, ms);
   const since = temporarySince(item);
   return PERIODS.flatMap((period) => {
     const budgetNanos = budgets[period];
     if (budgetNanos === undefined) return [];
-    const spentNanos = counted[period] - heldNanosIn(item, period, nowMs);
-    const periodId = periodIdOf(period, budgetNanos, nowMs) + (since === undefined ? '' : ` since ${since}`);
+    const spentNanos = counted[period] - heldNanosIn(item, period, ms);
+    const periodId = periodIdOf(period, budgetNanos, ms) + (since === undefined ? '' : ` since ${since}`);
     return [{ period, periodId, budgetNanos, spentNanos }];
   });
+};
+
+/**
+ * The use of each budget of a key, project or organization; during the first hour of a day or month, first that of the
+ * last one. @param item its shards, merged
+ */
+export const budgetUseOf = (item: LimiterItem, nowMs: number): BudgetUse[] => {
+  const current = usesAt(item, nowMs);
+  const ended = usesAt(item, nowMs - EVALUATED_MS).filter(({ periodId }) => current.every((use) => use.periodId !== periodId));
+  return [...ended.map((use) => ({ ...use, hasEnded: true })), ...current.map((use) => ({ ...use, hasEnded: false }))];
 };

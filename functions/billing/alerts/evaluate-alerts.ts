@@ -51,7 +51,7 @@ const alertOfBudget = async (
   deps: AlertDependencies,
   organization: string,
   owner: string,
-  { period, periodId, budgetNanos, spentNanos }: BudgetUse,
+  { period, periodId, budgetNanos, spentNanos, hasEnded }: BudgetUse,
   percentages: readonly number[],
 ): Promise<void> => {
   const threshold = thresholdReached(spentNanos, budgetNanos, percentages);
@@ -63,7 +63,7 @@ const alertOfBudget = async (
     budget: dollarsOf(budgetNanos),
     spent: dollarsOf(spentNanos),
   };
-  const alert = { organization, limit: `${owner}#${period}`, period: periodId, threshold, budgetNanos };
+  const alert = { organization, limit: `${owner}#${period}`, period: periodId, threshold, budgetNanos, hasEnded };
   await notify(deps, alert, { type: 'sluice.budget.threshold_reached.v1', subject: owner, data });
 };
 
@@ -107,7 +107,8 @@ const alertOfCredit = async (
 /**
  * Notifies an organization if its credit, its budget or a budget of one of these keys or projects has reached a
  * threshold. If several thresholds were passed since the last evaluation, only the highest is reported. Each is
- * reported once in a period, and again after the budget was changed.
+ * reported once in a period, and again after the budget was changed. A period is still evaluated in the hour after its
+ * end, because its last requests are added up then.
  */
 export const evaluateAlerts = async (
   deps: AlertDependencies,

@@ -11,7 +11,7 @@ import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createOutbox } from '../../../../shared/notifications/outbox.ts';
-import { DAY_MS, HOUR_MS } from '../../../../shared/time/units.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/fixtures/callers.ts';
@@ -117,6 +117,39 @@ describe('evaluateAlerts for budgets', () => {
       await evaluateAlerts(depsOf(nowMs, [20]), { organization, keys: [key.keyId] });
     }
     expect(await notifiedOf(organization)).toMatchObject([{ spent: '3' }, { spent: '3' }]);
+  });
+
+  test('notifies of a period that has just ended, once, and then of the new one', async () => {
+    const midnight = Date.UTC(2026, 11, 1);
+    const organization = newId('organization');
+    const key = await makeKey(database.limiters, { org: organization, day_budget_nanos: 10n * DOLLAR, month_budget_nanos: 20n * DOLLAR });
+    const evaluate = (nowMs: number) => evaluateAlerts(depsOf(nowMs, [40]), { organization, keys: [key.keyId] });
+    await spend(key, 9n * DOLLAR, { nowMs: midnight - SECOND_MS });
+    for (let i = 0; i < 2; i++) await evaluate(midnight + MINUTE_MS);
+    const ofNovember = [
+      { period: 'day', spent: '9' },
+      { period: 'month', spent: '9' },
+    ];
+    expect(await notifiedOf(organization)).toMatchObject(ofNovember);
+    await spend(key, 4n * DOLLAR, { nowMs: midnight + 2 * MINUTE_MS });
+    for (let i = 0; i < 2; i++) await evaluate(midnight + 3 * MINUTE_MS);
+    expect(await notifiedOf(organization)).toMatchObject([...ofNovember, { period: 'day', spent: '4' }]);
+    await evaluate(midnight + 2 * HOUR_MS);
+    expect(await notifiedOf(organization)).toHaveLength(3);
+  });
+
+  test('does not notify again of an ended period that was reported before its end', async () => {
+    const midnight = Date.UTC(2026, 11, 1);
+    const organization = newId('organization');
+    const key = await makeKey(database.limiters, { org: organization, day_budget_nanos: 10n * DOLLAR });
+    const at = (nowMs: number) => evaluateAlerts(depsOf(nowMs, [40, 80]), { organization, keys: [key.keyId] });
+    await spend(key, 5n * DOLLAR, { nowMs: midnight - HOUR_MS });
+    await at(midnight - MINUTE_MS);
+    await at(midnight + MINUTE_MS);
+    expect(await notifiedOf(organization)).toMatchObject([{ spent: '5', threshold: 40 }]);
+    await spend(key, 4n * DOLLAR, { nowMs: midnight - SECOND_MS });
+    await at(midnight + 2 * MINUTE_MS);
+    expect(await notifiedOf(organization)).toMatchObject([{ threshold: 40 }, { spent: '9', threshold: 80 }]);
   });
 
   test.each(['day', 'month', 'total'] as const)('notify again within the period (%s) after the budget was changed', async (period) => {
