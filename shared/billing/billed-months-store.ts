@@ -138,14 +138,16 @@ export const createBilledMonthsStore = (table: RecordTable) => {
     /**
      * The writes with which an invoice becomes void: the months that it billed are billed as before, and so is what
      * it carried forward.
-     * @throws AlreadyBuiltOn if a later invoice has changed one of them; the writes throw it too
+     * @throws AlreadyBuiltOn if a later invoice has changed one of them or used that amount; the writes throw it too
      */
     toRestore: async (invoice: Invoice): Promise<Write[]> => {
       const { organization, lines, replaced } = invoice;
       const state = await getState(organization);
       const carried = lines.filter(({ kind }) => kind === 'carried_forward').reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n);
       const carried_forward_nanos = state.carried_forward_nanos + carried;
-      if (carried_forward_nanos > 0n) throw new AlreadyBuiltOn(invoice);
+      // A later invoice uses the whole amount, and leaves what it has not used itself.
+      const isUnused = invoice.carried_forward_nanos === 0n || invoice.carried_forward_nanos === state.carried_forward_nanos;
+      if (!isUnused) throw new AlreadyBuiltOn(invoice);
       return [
         ...(await Promise.all(replaced.map((month) => toRestoreMonth(invoice, month)))),
         ...(carried === 0n ? [] : [toReplaceState(organization, { ...state, carried_forward_nanos })]),

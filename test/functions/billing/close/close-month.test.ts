@@ -500,4 +500,27 @@ describe('a void invoice', () => {
     await makeVoid('2026-11');
     await expect(closing.billedMonths.toRestore(october)).resolves.toHaveLength(1);
   });
+
+  test('cannot be voided if a later invoice has used what it carried forward of an earlier one', async () => {
+    await usage('2026-10-02', { cost_nanos: -100_000_000n });
+    await usage('2026-11-02', { cost_nanos: 40_000_000n });
+    await usage('2026-12-02', { cost_nanos: 60_000_000n });
+    await close('2026-10');
+    await close('2026-11');
+    const november = await invoiceOf('2026-11');
+    expect(november).toMatchObject({ total_nanos: 0n, carried_forward_nanos: -60_000_000n });
+    await close('2026-12');
+    await expect(closing.billedMonths.toRestore(november)).rejects.toMatchObject({ status: 409, code: 'invoice_in_use' });
+    await makeVoid('2026-12');
+    await makeVoid('2026-11');
+    expect(await closing.billedMonths.getState(organization)).toMatchObject({ carried_forward_nanos: -100_000_000n });
+  });
+
+  test('cannot be voided if a later invoice has used its amount, and carries a larger one forward', async () => {
+    await usage('2026-10-02', { cost_nanos: -100_000_000n });
+    await usage('2026-11-02', { cost_nanos: 100_000_000n });
+    await usage('2026-12-02', { cost_nanos: -200_000_000n });
+    for (const month of ['2026-10', '2026-11', '2026-12']) await close(month);
+    await expect(closing.billedMonths.toRestore(await invoiceOf('2026-10'))).rejects.toMatchObject({ code: 'invoice_in_use' });
+  });
 });
