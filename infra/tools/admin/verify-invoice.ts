@@ -62,8 +62,15 @@ const inWords = (line: InvoiceLine | undefined): string =>
   line ? `${line.quantity === null ? '' : `${line.quantity} × `}$${dollarsOf(line.amount_nanos)}` : 'nothing';
 
 // Release 0.1.0 wrote lines of another form.
+const isOfFirstRelease = (billed: readonly InvoiceLine[]): boolean => billed.every(({ rerate_from }) => rerate_from === undefined);
 const inBilledForm = (billed: readonly InvoiceLine[], derived: readonly InvoiceLine[]): readonly InvoiceLine[] =>
-  billed.some(({ rerate_from }) => rerate_from !== undefined) ? derived : derived.map(({ rerate_from: _, ...line }) => line);
+  isOfFirstRelease(billed) ? derived.map(({ rerate_from: _, ...line }) => line) : derived;
+
+// It rounded all currencies to cents, as dollars are.
+const roundedLike = ({ month, currency, lines }: Invoice): Pick<Invoice, 'month' | 'currency'> => ({
+  month,
+  currency: isOfFirstRelease(lines) ? 'USD' : currency,
+});
 
 const compareLines = (billed: readonly InvoiceLine[], derived: readonly InvoiceLine[]): string[] => {
   const [ofInvoice, ofEvents] = [billed, inBilledForm(billed, derived)].map(
@@ -213,7 +220,8 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
   }
   const listed = new Map([...groups].map(([each, ofMonth]) => [each, listGroups(ofMonth)]));
   const { prices, carried_forward_nanos: carriedNanos, taxes } = inputs;
-  const derived = composeInvoice(invoice, chargeLines({ month, groups: listed, prices: createInvoicePrices(prices), carriedNanos }), taxes);
+  const charges = chargeLines({ month, groups: listed, prices: createInvoicePrices(prices), carriedNanos });
+  const derived = composeInvoice(roundedLike(invoice), charges, taxes);
   const levels = serviceLevelsOf(inputs.promises ?? [], services, listed.get(month) ?? []);
   return {
     invoice: id,

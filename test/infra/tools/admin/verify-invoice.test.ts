@@ -149,6 +149,18 @@ describe('the verification of an invoice', () => {
     expect(await verify()).toMatchObject({ differences: [] });
   });
 
+  test('says equal for an invoice of release 0.1.0 in a currency without cents, which was rounded to cents', async () => {
+    await changeLinesOfOctober(({ rerate_from: _, ...line }) => line);
+    await database.database.update({
+      TableName: database.tables.Billing as string,
+      Key: { account: (await invoiceOf()).id, record: 'invoice' },
+      UpdateExpression: 'SET currency = :currency',
+      ExpressionAttributeValues: { ':currency': 'JPY' },
+    });
+    expect((await invoiceOf()).currency).toBe('JPY');
+    expect(await verify()).toMatchObject({ differences: [] });
+  });
+
   test('names a line that is not what its events give', async () => {
     await changeLinesOfOctober((line, i) => (i === 0 ? { ...line, amount_nanos: line.amount_nanos + 1n } : line));
     expect((await verify()).differences).toEqual([
