@@ -12,7 +12,7 @@ const TOKENS_SERVICE = 'Model inference';
 export const TIME_SERVICE = 'Model deployments';
 const HOST = 'Amazon Web Services';
 
-/** The charged organization and the seller who bills it. */
+/** The charged organization, and the seller who bills it from now on: an issued invoice has its own. */
 export interface Account {
   organization: string;
   name: string;
@@ -53,11 +53,12 @@ export const chargeRow = ({ account, month, invoice }: InvoicedMonth, charge: Fo
   const { kind, category = CATEGORIES[kind], line, columns } = charge;
   const cost = costText(charge.cost);
   const billing = periodOfMonth(month);
+  const seller = invoice?.seller.legal_name ?? account.seller;
   return {
     BilledCost: cost,
     BillingAccountId: account.organization,
     BillingAccountName: account.name,
-    BillingCurrency: account.currency,
+    BillingCurrency: invoice?.currency ?? account.currency,
     BillingPeriodEnd: timeText(billing.endMs),
     BillingPeriodStart: timeText(billing.startMs),
     ChargeCategory: category,
@@ -73,7 +74,7 @@ export const chargeRow = ({ account, month, invoice }: InvoicedMonth, charge: Fo
     HostProviderName: HOST,
     InvoiceDetailId: invoice && line !== undefined ? detailIdOf(invoice.number, line) : null,
     InvoiceId: invoice?.number ?? null,
-    InvoiceIssuerName: account.seller,
+    InvoiceIssuerName: seller,
     ListCost: cost,
     ListUnitPrice: null,
     PricingQuantity: null,
@@ -83,7 +84,7 @@ export const chargeRow = ({ account, month, invoice }: InvoicedMonth, charge: Fo
     ResourceType: null,
     ...SERVICE,
     ServiceName: TOKENS_SERVICE,
-    ServiceProviderName: account.seller,
+    ServiceProviderName: seller,
     SkuId: null,
     SkuMeter: null,
     SkuPriceId: null,

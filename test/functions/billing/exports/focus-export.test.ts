@@ -442,6 +442,27 @@ describe('a FOCUS export', () => {
     checkCostAndUsage(file, { [first.number]: dollarsOf(first.total_nanos), [second.number]: dollarsOf(second.total_nanos) });
     expect(row.sums).toEqual({});
   });
+
+  test('names the currency and the seller of an issued invoice, whatever they are now', async () => {
+    const { organization, keys, invoice, export: exported } = await setUp();
+    const at = (day: string, number: number) =>
+      eventAt(keys[0] as string, `${day}T12:00:00Z`, number, { org_id: organization, cost_nanos: 15_000n });
+    const october = at('2026-10-05', 1);
+    await exporting.store([october, at('2026-11-05', 2)]);
+    await invoice(linesFor([october]));
+    const rows = checkCostAndUsage(await exported({ to_ms: Date.parse('2026-12-01') }));
+    const named = (isInvoiced: boolean) => [
+      ...new Set(
+        rows
+          .filter(({ InvoiceId }) => (InvoiceId !== '') === isInvoiced)
+          .map(({ BillingCurrency, InvoiceIssuerName, ServiceProviderName }) =>
+            [BillingCurrency, InvoiceIssuerName, ServiceProviderName].join(),
+          ),
+      ),
+    ];
+    expect(named(false)).toEqual(['USD,Sluice,Sluice']);
+    expect(named(true)).toEqual(['EUR,Schleuse Rechenbetriebe GmbH,Schleuse Rechenbetriebe GmbH']);
+  });
 });
 
 describe('the validator', () => {
