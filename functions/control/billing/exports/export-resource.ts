@@ -18,7 +18,7 @@ export const NewExport = z
     }),
     start_time: Seconds.meta({ description: 'Requests that arrived from this time on. Unix time in seconds.', examples: [1_790_812_800] }),
     end_time: Seconds.meta({
-      description: `Events admitted before this time, at most ${MAX_EXPORT_DAYS} days later. Unix time in seconds.`,
+      description: `Requests that arrived before this time, at most ${MAX_EXPORT_DAYS} days later. Unix time in seconds.`,
       examples: [1_793_491_200],
     }),
     organization: OrganizationId.optional().meta({
