@@ -8,7 +8,7 @@ import {
 } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { DONE } from '../pipeline/server-sent-events.ts';
-import { type CallStep, callIdPrefix, createCallReader, finishReasonOf, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
+import { type CallStep, callIdPrefix, createCallReader, finishReasonOf, isCutOff, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
 
 interface ChoiceState {
   hasFinished: boolean;
@@ -54,6 +54,12 @@ export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
     return event(`{"index":${index},"delta":${ROLE},"logprobs":null,"finish_reason":null}`, ids);
   };
 
+  const callsDelta = (steps: readonly CallStep[]): string => {
+    const call = form.isLegacy ? toFunctionDelta(steps) : steps.map(toCallDelta).join(',');
+    if (!call) return '';
+    return form.isLegacy ? `"function_call":${call}` : `"tool_calls":[${call}]`;
+  };
+
   const deltaOf = (delta: UpstreamDelta, state: ChoiceState, index: number): string => {
     const parts: string[] = [];
     const reasoning = reasoningOf(delta);
@@ -62,9 +68,8 @@ export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
     if (content) parts.push(`"content":${JSON.stringify(content)}`);
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
       state.calls ??= createCallReader(callIdPrefix(facts, index));
-      const steps = state.calls.take(delta.tool_calls);
-      const call = form.isLegacy ? toFunctionDelta(steps) : steps.map(toCallDelta).join(',');
-      if (call) parts.push(form.isLegacy ? `"function_call":${call}` : `"tool_calls":[${call}]`);
+      const calls = callsDelta(state.calls.take(delta.tool_calls));
+      if (calls) parts.push(calls);
     }
     return parts.join(',');
   };
@@ -89,6 +94,8 @@ export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
       events += event(`{"index":${index},"delta":{${delta}},"logprobs":${logprobs},"finish_reason":null${ids}}`);
     if (choice.finish_reason) {
       state.hasFinished = true;
+      const rest = state.calls && !isCutOff(choice.finish_reason) ? callsDelta(state.calls.complete()) : '';
+      if (rest) events += event(`{"index":${index},"delta":{${rest}},"logprobs":null,"finish_reason":null}`);
       events += finish(choice, index, (state.calls?.calls().length ?? 0) > 0);
     }
     return events;

@@ -1,6 +1,6 @@
 import { reasoningOf, textOf, type UpstreamChoice, type UpstreamChunk, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
-import { callIdPrefix, createCallReader, finishReasonOf, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
+import { callIdPrefix, createCallReader, finishReasonOf, isCutOff, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
 
 // OpenAI's schema allows these two to be absent, but not to be null.
 const callsOf = (made: ReturnType<ReturnType<typeof createCallReader>['calls']>, { isLegacy }: ReplyForm): Record<string, unknown> => {
@@ -31,6 +31,7 @@ const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {
       for (const entry of choice.logprobs?.content ?? []) logprobs.push(entry);
       for (const id of choice.token_ids ?? []) tokenIds.push(id);
       if (!choice.finish_reason) return;
+      if (!isCutOff(choice.finish_reason)) calls.complete();
       finishReason = finishReasonOf(choice.finish_reason, form, calls.calls().length > 0);
       stopReason = stopReasonOf(choice);
     },

@@ -20,6 +20,9 @@ export const finishReasonOf = (reason: string, { isLegacy }: ReplyForm, hasCalls
   return FINISH_REASONS.has(reason) ? reason : 'stop';
 };
 
+/** True if a runtime's finish reason says that the answer, and so its last call, was cut off. */
+export const isCutOff = (reason: string): boolean => reason === 'length' || reason === 'content_filter';
+
 /** The stop string that ended an answer, or the decimal id of the stop token. */
 export const stopReasonOf = ({ stop_reason }: UpstreamChoice): string | null => (stop_reason == null ? null : String(stop_reason));
 
@@ -90,6 +93,13 @@ export const createCallReader = (idPrefix: string) => {
         call.arguments += text;
         if (!wasOpen) return call.name ? [{ index, opened: call, arguments: call.arguments }] : [];
         return text ? [{ index, arguments: text }] : [];
+      }),
+    /** Steps that complete calls without arguments as `{}`, because clients parse arguments as JSON. */
+    complete: (): CallStep[] =>
+      calls.flatMap((call, index) => {
+        if (call.name === '' || call.arguments.trim() !== '') return [];
+        call.arguments += '{}';
+        return [{ index, arguments: '{}' }];
       }),
     /** The calls that have a name, in the order of their first deltas. */
     calls: (): CallInProgress[] => calls.filter(({ name }) => name !== ''),

@@ -32,16 +32,23 @@ const openFunctionCall: Opening = (id, index, { name, namespace }, callId) => {
     arguments: '',
   };
   const at = { item_id: id, output_index: index };
+  const add = (text: string) => {
+    item.arguments += text;
+    return text ? [{ type: 'response.function_call_arguments.delta' as const, ...at, delta: text }] : [];
+  };
   return {
     item,
     begin: () => [added(index, item)],
-    add: (text) => {
-      item.arguments += text;
-      return text ? [{ type: 'response.function_call_arguments.delta', ...at, delta: text }] : [];
-    },
+    add,
     finish: (status) => {
       item.status = status;
-      return [{ type: 'response.function_call_arguments.done', ...at, name: item.name, arguments: item.arguments }, done(index, item)];
+      // Clients parse arguments as JSON, and runtimes send none for a call without arguments.
+      const rest = status === 'completed' && item.arguments.trim() === '' ? add('{}') : [];
+      return [
+        ...rest,
+        { type: 'response.function_call_arguments.done', ...at, name: item.name, arguments: item.arguments },
+        done(index, item),
+      ];
     },
   };
 };

@@ -96,6 +96,26 @@ describe('tool calls', () => {
     expect(deltas([apart], { isLegacy: true })[1]).toEqual({ function_call: { name: 'f', arguments: '{"x":1}' } });
   });
 
+  test('have the arguments {} if the runtime sends none, unless the answer was cut off', () => {
+    const empty = (reason: string) => [
+      called(0, { id: 'a', type: 'function', function: { name: 'f' } }),
+      called(1, { id: 'b', type: 'function', function: { name: 'g', arguments: ' ' } }),
+      ended(reason),
+    ];
+    type Called = { arguments: string };
+    const argumentsOf = (reason: string, isLegacy = false): string[] =>
+      (deltas(empty(reason), { isLegacy }) as { tool_calls?: { function: Called }[]; function_call?: Called }[]).flatMap(
+        ({ tool_calls = [], function_call }) =>
+          [...tool_calls.map((call) => call.function), ...(function_call ? [function_call] : [])].map((call) => call.arguments),
+      );
+    expect(argumentsOf('tool_calls')).toEqual(['', ' ', '{}', '{}']);
+    expect(argumentsOf('tool_calls', true)).toEqual(['', '{}']);
+    expect(argumentsOf('length')).toEqual(['', ' ']);
+    const made = (reason: string) => whole(empty(reason)).choices[0]?.message as { tool_calls: { function: { arguments: string } }[] };
+    expect(made('stop').tool_calls.map((call) => call.function.arguments)).toEqual(['{}', ' {}']);
+    expect(made('length').tool_calls.map((call) => call.function.arguments)).toEqual(['', ' ']);
+  });
+
   test('have the deprecated form if the request has it', () => {
     expect(deltas(two, { isLegacy: true }).slice(1)).toEqual([
       { function_call: { name: 'f', arguments: '' } },

@@ -54,6 +54,14 @@ const assemble = (events: Event[]): unknown[] => {
 };
 
 describe('a stream', () => {
+  test('completes a call without arguments as {}, unless the answer was cut off', async () => {
+    const call = callDelta(0, { id: 'a', function: { name: 'f' } });
+    const argumentsOf = (items: unknown[]): unknown => (items[0] as { arguments: string }).arguments;
+    expect(argumentsOf(assemble(await stream([[call, ended('tool_calls')]])))).toBe('{}');
+    expect(argumentsOf((await whole([[call, ended('tool_calls')]])).output as unknown[])).toBe('{}');
+    expect(argumentsOf(assemble(await stream([[call, ended('length')]])))).toBe('');
+  });
+
   test('has every event of a text, numbered from 0', async () => {
     const events = await stream([text]);
     expect(types(events)).toEqual([
