@@ -1,14 +1,7 @@
-import {
-  reasoningOf,
-  textOf,
-  type UpstreamChoice,
-  type UpstreamChunk,
-  type UpstreamDelta,
-  type UpstreamUsage,
-} from '../../../shared/upstream/chunk.ts';
+import { reasoningOf, textOf, type UpstreamChoice, type UpstreamChunk, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { DONE } from '../pipeline/server-sent-events.ts';
-import { type CallStep, callIdPrefix, createCallReader, finishReasonOf, isCutOff, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
+import { type CallStep, callIdPrefix, createCallReader, finishReasonOf, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
 
 interface ChoiceState {
   hasFinished: boolean;
@@ -54,22 +47,19 @@ export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
     return event(`{"index":${index},"delta":${ROLE},"logprobs":null,"finish_reason":null}`, ids);
   };
 
-  const callsDelta = (steps: readonly CallStep[]): string => {
-    const call = form.isLegacy ? toFunctionDelta(steps) : steps.map(toCallDelta).join(',');
-    if (!call) return '';
-    return form.isLegacy ? `"function_call":${call}` : `"tool_calls":[${call}]`;
-  };
-
-  const deltaOf = (delta: UpstreamDelta, state: ChoiceState, index: number): string => {
+  const deltaOf = (choice: UpstreamChoice, state: ChoiceState, index: number): string => {
+    const delta = choice.delta ?? {};
     const parts: string[] = [];
     const reasoning = reasoningOf(delta);
     if (reasoning) parts.push(`"reasoning":${JSON.stringify(reasoning)}`);
     const content = textOf(delta.content);
     if (content) parts.push(`"content":${JSON.stringify(content)}`);
-    if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
-      state.calls ??= createCallReader(callIdPrefix(facts, index));
-      const calls = callsDelta(state.calls.take(delta.tool_calls));
-      if (calls) parts.push(calls);
+    const called = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+    if (called.length > 0) state.calls ??= createCallReader(callIdPrefix(facts, index));
+    if (state.calls) {
+      const steps = state.calls.take(called, choice.finish_reason);
+      const call = form.isLegacy ? toFunctionDelta(steps) : steps.map(toCallDelta).join(',');
+      if (call) parts.push(form.isLegacy ? `"function_call":${call}` : `"tool_calls":[${call}]`);
     }
     return parts.join(',');
   };
@@ -87,15 +77,13 @@ export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
     let events = choices.has(index) ? '' : begin(index);
     const state = choices.get(index) as ChoiceState;
     if (state.hasFinished) return events;
-    const delta = choice.delta ? deltaOf(choice.delta, state, index) : '';
+    const delta = deltaOf(choice, state, index);
     const logprobs = choice.logprobs?.content?.length ? JSON.stringify({ content: choice.logprobs.content, refusal: null }) : 'null';
     const ids = form.tokenIds && choice.token_ids?.length ? `,"token_ids":${JSON.stringify(choice.token_ids)}` : '';
     if (delta || ids || logprobs !== 'null')
       events += event(`{"index":${index},"delta":{${delta}},"logprobs":${logprobs},"finish_reason":null${ids}}`);
     if (choice.finish_reason) {
       state.hasFinished = true;
-      const rest = state.calls && !isCutOff(choice.finish_reason) ? callsDelta(state.calls.complete()) : '';
-      if (rest) events += event(`{"index":${index},"delta":{${rest}},"logprobs":null,"finish_reason":null}`);
       events += finish(choice, index, (state.calls?.calls().length ?? 0) > 0);
     }
     return events;

@@ -1,6 +1,6 @@
 import { reasoningOf, textOf, type UpstreamChoice, type UpstreamChunk, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
-import { callIdPrefix, createCallReader, finishReasonOf, isCutOff, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
+import { callIdPrefix, createCallReader, finishReasonOf, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
 
 // OpenAI's schema allows these two to be absent, but not to be null.
 const callsOf = (made: ReturnType<ReturnType<typeof createCallReader>['calls']>, { isLegacy }: ReplyForm): Record<string, unknown> => {
@@ -26,12 +26,11 @@ const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {
       const { delta } = choice;
       content += textOf(delta?.content);
       if (delta) reasoning += reasoningOf(delta);
-      if (Array.isArray(delta?.tool_calls)) calls.take(delta.tool_calls);
+      calls.take(Array.isArray(delta?.tool_calls) ? delta.tool_calls : [], choice.finish_reason);
       // Not spread: one chunk can have more entries than a function call can have arguments.
       for (const entry of choice.logprobs?.content ?? []) logprobs.push(entry);
       for (const id of choice.token_ids ?? []) tokenIds.push(id);
       if (!choice.finish_reason) return;
-      if (!isCutOff(choice.finish_reason)) calls.complete();
       finishReason = finishReasonOf(choice.finish_reason, form, calls.calls().length > 0);
       stopReason = stopReasonOf(choice);
     },

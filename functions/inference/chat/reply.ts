@@ -9,7 +9,8 @@ export interface ReplyForm {
   isLegacy: boolean;
 }
 
-const FINISH_REASONS = new Set(['stop', 'length', 'content_filter']);
+// An answer that ends so was cut off, perhaps in its last call.
+const CUT_OFF = ['length', 'content_filter'];
 
 /**
  * Converts a runtime's finish reason to OpenAI's. Unknown reasons, and one for calls where there are none, become
@@ -17,11 +18,8 @@ const FINISH_REASONS = new Set(['stop', 'length', 'content_filter']);
  */
 export const finishReasonOf = (reason: string, { isLegacy }: ReplyForm, hasCalls: boolean): string => {
   if (reason === 'tool_calls' || reason === 'function_call') return !hasCalls ? 'stop' : isLegacy ? 'function_call' : 'tool_calls';
-  return FINISH_REASONS.has(reason) ? reason : 'stop';
+  return CUT_OFF.includes(reason) ? reason : 'stop';
 };
-
-/** True if a runtime's finish reason says that the answer, and so its last call, was cut off. */
-export const isCutOff = (reason: string): boolean => reason === 'length' || reason === 'content_filter';
 
 /** The stop string that ended an answer, or the decimal id of the stop token. */
 export const stopReasonOf = ({ stop_reason }: UpstreamChoice): string | null => (stop_reason == null ? null : String(stop_reason));
@@ -82,8 +80,9 @@ export const createCallReader = (idPrefix: string) => {
   };
 
   return {
-    take: (deltas: readonly UpstreamToolCall[]): CallStep[] =>
-      deltas.flatMap((delta) => {
+    /** @param finishReason if the answer ends: unless it was cut off, its calls without arguments get `{}` */
+    take: (deltas: readonly UpstreamToolCall[], finishReason?: string | null): CallStep[] => {
+      const steps = deltas.flatMap((delta): CallStep[] => {
         const call = callOf(delta) ?? open(delta);
         const index = calls.indexOf(call);
         const given = delta.function?.arguments;
@@ -93,14 +92,16 @@ export const createCallReader = (idPrefix: string) => {
         call.arguments += text;
         if (!wasOpen) return call.name ? [{ index, opened: call, arguments: call.arguments }] : [];
         return text ? [{ index, arguments: text }] : [];
-      }),
-    /** Steps that complete calls without arguments as `{}`, because clients parse arguments as JSON. */
-    complete: (): CallStep[] =>
-      calls.flatMap((call, index) => {
-        if (call.name === '' || call.arguments.trim() !== '') return [];
+      });
+      if (!finishReason || CUT_OFF.includes(finishReason)) return steps;
+      // Clients parse arguments as JSON.
+      for (const [index, call] of calls.entries()) {
+        if (!call.name || call.arguments.trim()) continue;
         call.arguments += '{}';
-        return [{ index, arguments: '{}' }];
-      }),
+        steps.push({ index, arguments: '{}' });
+      }
+      return steps;
+    },
     /** The calls that have a name, in the order of their first deltas. */
     calls: (): CallInProgress[] => calls.filter(({ name }) => name !== ''),
   };

@@ -57,9 +57,8 @@ export const errorFacts = (error: unknown): Pick<UsageEvent, 'error_code' | 'err
   return { ...(code && { error_code: code }), error_status: status, ...(isOurs && { error_message: message }) };
 };
 
-/** The key's limiter after the admission. An infinite limit is left out, because no database stores infinity. */
-export const limiterState = ({ reservations, headers }: Admission): LimiterState => {
-  const { item } = reservations[0] as { item: LimiterItem };
+// An infinite limit is left out, because no database stores infinity.
+const limiterState = ({ headers }: Admission, item: LimiterItem): LimiterState => {
   const { concurrency } = rateLimitsOf(item);
   const requests = Number(headers['x-ratelimit-remaining-requests']);
   const tokens = Number(headers['x-ratelimit-remaining-tokens']);
@@ -69,13 +68,6 @@ export const limiterState = ({ reservations, headers }: Admission): LimiterState
     ...(Number.isFinite(requests) && { requests_left: requests }),
     ...(Number.isFinite(tokens) && { tokens_left: tokens }),
   };
-};
-
-/** The project that the key of an admitted request was in, if any. */
-export const projectIn = ({ reservations }: Admission): Pick<UsageEvent, 'project_id'> => {
-  const { item } = reservations[0] as { item: LimiterItem };
-  const project = projectOf(item as KeyItem);
-  return project === undefined ? {} : { project_id: project };
 };
 
 /**
@@ -97,8 +89,25 @@ const TRACEPARENT_LENGTH = 55;
 export const traceparentOf = (event: ApiEvent): string | undefined => {
   const header = headerOf(event, 'traceparent');
   const [, version] = (header && TRACEPARENT.exec(header)) || [];
-  if (header === undefined || version === undefined || (version === '00' && header.length !== TRACEPARENT_LENGTH)) return undefined;
+  if (!header || !version || (version === '00' && header.length !== TRACEPARENT_LENGTH)) return undefined;
   return `00${header.slice(2, TRACEPARENT_LENGTH)}`;
+};
+
+type CallerFacts = Pick<UsageEvent, 'key_id' | 'org_id' | 'project_id' | 'admitted_at' | 'limiter' | 'traceparent'>;
+
+/** The caller of an admitted request: its key, the key's limiter after the admission, and its trace. */
+export const callerFacts = (event: ApiEvent, admission: Admission): CallerFacts => {
+  const { item } = admission.reservations[0] as { item: LimiterItem };
+  const project = projectOf(item as KeyItem);
+  const traceparent = traceparentOf(event);
+  return {
+    key_id: admission.keyId,
+    org_id: admission.organization,
+    ...(project && { project_id: project }),
+    admitted_at: admission.admittedAtMs,
+    limiter: limiterState(admission, item),
+    ...(traceparent && { traceparent }),
+  };
 };
 
 // If nothing was delivered, nothing is charged.
@@ -134,15 +143,12 @@ export const toUsageEvent = (
   const { event, request, alias, admission } = facts;
   const { candidate, attempts, target, tries, admittedAtMs, fittedAtMs, invokedAtMs, acceptedAtMs, answeredAtMs } = progress;
   const { ignoredFields } = candidate.prepared;
-  const traceparent = traceparentOf(event);
   const { promptTokens, cachedTokens, completionTokens, source, isOvercounted } = billedCount(facts, tally, outcome);
   return {
     request_id: admission.requestId,
-    key_id: admission.keyId,
-    org_id: admission.organization,
-    ...projectIn(admission),
+    ...callerFacts(event, admission),
     model: candidate.model.name,
-    ...(alias !== undefined && { alias }),
+    ...(alias && { alias }),
     ...facts.split,
     ...(candidate.isShared && { is_shared: true as const }),
     ...(candidate.index > 0 && { fallback: candidate.index }),
@@ -157,18 +163,15 @@ export const toUsageEvent = (
     outcome,
     ...errorFacts(error),
     finish_reason: tally.finishReason() ?? null,
-    admitted_at: admission.admittedAtMs,
     time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs()),
     duration_ms: nowMs - event.receivedAtMs,
     step_ends_ms: stepEnds(event, [facts.parsedAtMs, admittedAtMs, fittedAtMs, invokedAtMs, acceptedAtMs, answeredAtMs]),
-    limiter: limiterState(admission),
-    ...(traceparent && { traceparent }),
     ...(tries > 1 && { tries }),
     ...(ignoredFields.length > 0 && { ignored: ignoredFields }),
     ...charge(costNanos(candidate.price, { promptTokens, cachedTokens, completionTokens }), admission),
     price_version: candidate.price.version,
     endpoint: target.endpoint,
-    ...(target.component !== undefined && { component: target.component }),
+    ...(target.component && { component: target.component }),
     ...(isLogged(admission, event) && { is_payload_logged: true as const }),
     ...(request.user && { user: request.user.toWellFormed() }),
     ...(facts.userId !== undefined && { user_id: facts.userId }),

@@ -15,7 +15,7 @@ import { parseRequest } from '../pipeline/parse-request.ts';
 import { ignoredHeader } from '../pipeline/prepare-request.ts';
 import { estimateTokens, measurePrompt } from '../pipeline/prompt-size.ts';
 import { settleRequest } from '../pipeline/settle-request.ts';
-import { errorFacts, limiterState, projectIn, stepEnds, traceparentOf } from '../pipeline/usage-event.ts';
+import { callerFacts, errorFacts, stepEnds } from '../pipeline/usage-event.ts';
 import {
   type DetokenizeReply,
   DetokenizeRequest,
@@ -58,11 +58,6 @@ interface TokenizerRoute<Request extends { model: string }> {
   toTask: (request: Request, model: Model, files: TokenizerFiles) => TokenizerTask;
 }
 
-const traceIn = (event: ApiEvent): Pick<UsageEvent, 'traceparent'> => {
-  const traceparent = traceparentOf(event);
-  return traceparent === undefined ? {} : { traceparent };
-};
-
 // A request without inference counts as one request and costs nothing.
 const freeEvent = (facts: {
   event: ApiEvent;
@@ -77,11 +72,9 @@ const freeEvent = (facts: {
   nowMs: number;
 }): UsageEvent => ({
   request_id: facts.event.requestId,
-  key_id: facts.admission.keyId,
-  org_id: facts.admission.organization,
-  ...projectIn(facts.admission),
+  ...callerFacts(facts.event, facts.admission),
   model: facts.model.name,
-  ...(facts.alias !== undefined && { alias: facts.alias }),
+  ...(facts.alias && { alias: facts.alias }),
   route: facts.path,
   stream: false,
   prompt_tokens: 0,
@@ -91,7 +84,6 @@ const freeEvent = (facts: {
   outcome: facts.outcome,
   ...errorFacts(facts.error),
   finish_reason: null,
-  admitted_at: facts.admission.admittedAtMs,
   time_to_first_token_ms: null,
   duration_ms: facts.nowMs - facts.event.receivedAtMs,
   step_ends_ms: stepEnds(facts.event, [
@@ -102,8 +94,6 @@ const freeEvent = (facts: {
     undefined,
     facts.answeredAtMs,
   ]),
-  limiter: limiterState(facts.admission),
-  ...traceIn(facts.event),
   cost_nanos: 0n,
   price_version: null,
 });
