@@ -84,10 +84,10 @@ const withEmptySince = (next: Deployment, before: Deployment, observed: Observed
 
 /**
  * True if an earlier pass in the same state also saw nothing, so long ago that no call planned before it can still
- * create anything.
+ * create anything, and all GPU time until then is metered: after an outage, that takes several passes.
  */
-export const isProvenEmpty = ({ empty_since = 0, state_since }: Deployment, nowMs: number): boolean =>
-  empty_since >= state_since && nowMs - empty_since > LATE_CALL_MS;
+export const isProvenEmpty = ({ empty_since = 0, state_since, meter }: Deployment, nowMs: number): boolean =>
+  empty_since >= state_since && nowMs - empty_since > LATE_CALL_MS && (meter === undefined || meter.running.length === 0);
 
 const withoutAdapters = ({ adapters: _, ...deployment }: Deployment): Deployment => deployment;
 

@@ -64,6 +64,19 @@ test('removes scaling, adapters, component, endpoint, configuration and model, o
   ]);
 });
 
+test.each([
+  ['stopped', 'stopping'],
+  ['deleted', 'deleting'],
+] as const)('is %s only when all GPU time of an outage of its passes is metered', async (wanted, during) => {
+  const world = await inService();
+  const running = { generation: 1, instance_type: 'ml.g6.xlarge', instances: 1, phase: 'draining' as const };
+  const meter = { until: world.plane.now(), running: [running], held_nanos: 0n };
+  await world.change({ wanted, meter });
+  expect((await world.run(5 * MINUTE_MS)).state).toBe(during);
+  await world.change({ meter: { ...meter, running: [] } });
+  expect((await world.run(MINUTE_MS)).state).toBe(wanted);
+});
+
 test('is deleted only after two passes, 45 seconds apart, in which the lists by name and by tag were empty', async () => {
   const world = await inService();
   await world.change({ wanted: 'deleted' });
