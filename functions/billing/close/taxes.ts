@@ -23,7 +23,8 @@ const Reply = z.object({
   lines: z.array(z.object({ description: z.string().trim().min(1).max(200), amount: SignedDollars })).max(MAX_TAX_LINES),
 });
 
-// The event that the deployer's function receives. Amounts are dollars as text.
+// The event that the deployer's function receives. Amounts are texts. A draft's total is rounded before its taxes are
+// known; that rounding is left out, so that the lines add up to the subtotal.
 const eventOf = ({ id, organization, month, currency, seller, buyer, lines, subtotal_nanos }: Invoice) => ({
   invoice: id,
   organization,
@@ -31,12 +32,14 @@ const eventOf = ({ id, organization, month, currency, seller, buyer, lines, subt
   currency,
   seller,
   buyer,
-  lines: lines.map(({ amount_nanos, quantity, unit_price_nanos, ...line }) => ({
-    ...line,
-    quantity: quantity === null ? null : String(quantity),
-    unit_price: unit_price_nanos === null ? null : dollarsOf(unit_price_nanos),
-    amount: dollarsOf(amount_nanos),
-  })),
+  lines: lines
+    .filter(({ kind }) => kind !== 'rounding')
+    .map(({ amount_nanos, quantity, unit_price_nanos, ...line }) => ({
+      ...line,
+      quantity: quantity === null ? null : String(quantity),
+      unit_price: unit_price_nanos === null ? null : dollarsOf(unit_price_nanos),
+      amount: dollarsOf(amount_nanos),
+    })),
   subtotal: dollarsOf(subtotal_nanos),
 });
 

@@ -51,10 +51,7 @@ test('sends the draft with amounts as text to the tax function, and adds its lin
       invoice: 'inv_1',
       currency: 'EUR',
       subtotal: '0.104999999',
-      lines: [
-        expect.objectContaining({ kind: 'tokens', quantity: '7', amount: '0.104999999' }),
-        expect.objectContaining({ kind: 'rounding' }),
-      ],
+      lines: [expect.objectContaining({ kind: 'tokens', quantity: '7', amount: '0.104999999' })],
     }),
   ]);
   const { total_nanos, tax_nanos } = composeInvoice({ month: MONTH, currency: 'USD' }, charges, lines);
