@@ -80,7 +80,7 @@ describe('identity providers in the console', () => {
     await page.getByRole('button', { name: 'Delete identity provider' }).click();
     await page.getByLabel(`Type ${PLANTED} to confirm`).fill(PLANTED);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete identity provider' }).click();
-    await page.getByRole('heading', { name: 'Identity providers' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Identity providers' }).waitFor();
     expect((await ui.control.call('GET', `/v1/identity-providers/${id}`, { token: owner.token })).status).toBe(404);
     expect(await hasRunPlanted(visited)).toBe(false);
     expect(faults).toEqual([]);

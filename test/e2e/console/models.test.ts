@@ -156,7 +156,7 @@ describe('aliases in the console', () => {
     await page.getByRole('button', { name: 'Delete alias' }).click();
     await dialog.getByLabel('to confirm').fill('team/assistant');
     await dialog.getByRole('button', { name: 'Delete alias' }).click();
-    await page.getByRole('heading', { name: 'Aliases' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Aliases' }).waitFor();
     const gone = await ui.control.call('GET', '/v1/model-aliases/team/assistant', { token: owner.token });
     expect(gone.status).toBe(404);
     expect(faults).toEqual([]);

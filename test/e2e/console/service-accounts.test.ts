@@ -68,7 +68,7 @@ describe('service accounts in the console', () => {
     await page.getByLabel('Revoke the API keys that it created').check();
     await page.getByLabel('Type report to confirm').fill('report');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete service account' }).click();
-    await page.getByRole('heading', { name: 'Service accounts' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Service accounts' }).waitFor();
     expect((await ui.control.done('GET', `/v1/api-keys/${key.id}`, { token: owner.token })).status).toBe('revoked');
     expect(faults).toEqual([]);
     await close();

@@ -103,7 +103,7 @@ describe('webhooks in the console', () => {
     slow.resolve();
     await page.getByRole('button', { name: 'Delete webhook' }).click();
     await page.getByRole('button', { name: 'Delete webhook' }).last().click();
-    await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
     expect((await ui.control.call('GET', `/v1/webhooks/${id}`, { token: owner.token })).status).toBe(404);
     expect(faults).toEqual([]);
     await close();
