@@ -87,7 +87,7 @@ const withEmptySince = (next: Deployment, before: Deployment, observed: Observed
  * create anything, and all GPU time until then is metered: after an outage, that takes several passes.
  */
 export const isProvenEmpty = ({ empty_since = 0, state_since, meter }: Deployment, nowMs: number): boolean =>
-  empty_since >= state_since && nowMs - empty_since > LATE_CALL_MS && (meter === undefined || meter.running.length === 0);
+  empty_since >= state_since && nowMs - empty_since > LATE_CALL_MS && !meter?.running.length;
 
 const withoutAdapters = ({ adapters: _, ...deployment }: Deployment): Deployment => deployment;
 
