@@ -129,7 +129,8 @@ export const Shell = () => {
         {me.error && <Button onClick={() => void logOut()}>Sign out</Button>}
       </Entrance>
     );
-  setCurrency(me.data.currency);
+  // While a release is deployed, the API can still be the one before, which names no currency.
+  if (me.data.currency) setCurrency(me.data.currency);
   return (
     <>
       <a href="#main" className={classes.skip}>

@@ -112,18 +112,23 @@ describe('prices in the console', () => {
     await close();
   });
 
-  test('shows prices and amounts in the currency of the seller', async () => {
+  test.each([
+    ['the seller', { code: 'JPY', symbol: '¥', decimals: 0 }, 'JPY', '¥'],
+    ['the United States if an earlier API names none', undefined, 'USD', '$'],
+  ])('shows prices and amounts in the currency of %s', async (_, currency, code, symbol) => {
     const { page, faults, close } = await ui.open(admin, '/account');
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
-    const yen = { code: 'JPY', symbol: '¥', decimals: 0 };
     await page.route('**/v1/me', async (route) => {
       const reply = await route.fetch();
-      await route.fulfill({ response: reply, json: { ...(await reply.json()), currency: yen } });
+      await route.fulfill({ response: reply, json: { ...(await reply.json()), currency } });
     });
     await page.goto(`${ui.run.control_url}/console/prices`);
-    await page.getByText('In JPY per million tokens.').waitFor();
-    await page.getByText(/^¥\d/).first().waitFor();
-    expect(await page.getByText(/\$\d/).count()).toBe(0);
+    await page.getByText(`In ${code} per million tokens.`).waitFor();
+    await page
+      .getByText(symbol === '¥' ? /^¥\d/ : /^\$\d/)
+      .first()
+      .waitFor();
+    expect(await page.getByText(symbol === '¥' ? /\$\d/ : /¥\d/).count()).toBe(0);
     expect(faults).toEqual([]);
     await close();
   });
