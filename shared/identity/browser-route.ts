@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { WithFacts } from '../hosts/operation.ts';
 import type { ApiEvent } from '../http/api-event.ts';
 import { withoutCors } from '../http/browser-path.ts';
-import { readJsonBody } from '../http/json-body.ts';
+import { readJsonBody } from '../http/json/json-body.ts';
 import { commonHeaders, jsonReply } from '../http/reply.ts';
 import { validate } from '../http/validate.ts';
 import { refuseQuery } from '../http/validate-query.ts';

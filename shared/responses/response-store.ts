@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { ConditionFailed, type Database } from '../database/database.ts';
-import { MAX_VALUES, measureJson } from '../http/json-size.ts';
+import { MAX_VALUES, measureJson } from '../http/json/json-size.ts';
 import { randomBase62 } from '../ids/base62.ts';
 import { DAY_SECONDS } from '../time/units.ts';
 import type { ConversationItem } from './item.ts';

@@ -1,4 +1,4 @@
-import { MAX_DEPTH, measureJson } from '../http/json-size.ts';
+import { MAX_DEPTH, measureJson } from '../http/json/json-size.ts';
 import { isOutput, type UpstreamChunk } from './chunk.ts';
 import { chunkFault } from './chunk-fault.ts';
 import { createChunkTemplate } from './chunk-template.ts';

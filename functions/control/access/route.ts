@@ -3,7 +3,7 @@ import type { Operation, WithFacts } from '../../../shared/hosts/operation.ts';
 import type { Permission } from '../../../shared/hosts/permissions.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
-import { readJsonBody } from '../../../shared/http/json-body.ts';
+import { readJsonBody } from '../../../shared/http/json/json-body.ts';
 import { expectedVersions, versionTag } from '../../../shared/http/precondition.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import { validate } from '../../../shared/http/validate.ts';

@@ -4,7 +4,7 @@ import type { KeyItem } from '../../../shared/admission/item/key-item.ts';
 import type { LimiterItem } from '../../../shared/admission/item/limiter-item.ts';
 import { shardIds } from '../../../shared/admission/item/shards.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
-import { exactInteger } from '../../../shared/http/json-numbers.ts';
+import { exactInteger } from '../../../shared/http/json/json-numbers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';

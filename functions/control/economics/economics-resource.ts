@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { exactInteger } from '../../../shared/http/json-numbers.ts';
+import { exactInteger } from '../../../shared/http/json/json-numbers.ts';
 import { pageOf } from '../../../shared/http/page.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';

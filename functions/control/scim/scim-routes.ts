@@ -1,6 +1,6 @@
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
-import { readJsonBody } from '../../../shared/http/json-body.ts';
+import { readJsonBody } from '../../../shared/http/json/json-body.ts';
 import { commonHeaders, type Reply } from '../../../shared/http/reply.ts';
 import { SCIM_BASE, SCIM_CONTENT_TYPE } from '../../../shared/http/scim-path.ts';
 import type { CallLimitName } from '../access/call-limits.ts';

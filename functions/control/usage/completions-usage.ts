@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { exactInteger } from '../../../shared/http/json-numbers.ts';
+import { exactInteger } from '../../../shared/http/json/json-numbers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { Actor } from '../access/actor.ts';
 import type { UsageGroup } from '../query/group-usage.ts';

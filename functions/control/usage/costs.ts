@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { exactInteger } from '../../../shared/http/json-numbers.ts';
+import { exactInteger } from '../../../shared/http/json/json-numbers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { GpuDay, GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';

@@ -1,4 +1,4 @@
-import { MAX_DEPTH, MAX_VALUES, measureJson } from '../../../shared/http/json-size.ts';
+import { MAX_DEPTH, MAX_VALUES, measureJson } from '../../../shared/http/json/json-size.ts';
 
 /** True for the text of a JSON object of a size that can be read: other arguments of a call are passed under `_raw`. */
 export const isJsonObject = (text: string): boolean => {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { firstFault } from '../../../shared/http/first-fault.ts';
-import { exactInteger } from '../../../shared/http/json-numbers.ts';
+import { exactInteger } from '../../../shared/http/json/json-numbers.ts';
 import type { Treatment } from '../../../shared/upstream/dialect.ts';
 
 const MAX_BIASES = 1_024;

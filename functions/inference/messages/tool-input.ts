@@ -1,4 +1,4 @@
-import { parseKeepingNumbers } from '../../../shared/http/json-numbers.ts';
+import { parseKeepingNumbers } from '../../../shared/http/json/json-numbers.ts';
 import { isJsonObject } from '../chat/json-object.ts';
 
 const OPAQUE = { fields: new Set(['tool']), keys: new Set(['input']) };

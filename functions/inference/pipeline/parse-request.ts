@@ -12,8 +12,8 @@ import {
 import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
-import { readJsonBody } from '../../../shared/http/json-body.ts';
-import type { OpaqueParts } from '../../../shared/http/json-numbers.ts';
+import { readJsonBody } from '../../../shared/http/json/json-body.ts';
+import type { OpaqueParts } from '../../../shared/http/json/json-numbers.ts';
 import { userIdOf } from '../../../shared/http/user-id.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { DeploymentNotFound, ModelNotFound } from '../../../shared/models/errors.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { FileFormat, type Invoice, InvoiceLine, InvoiceState, LineKind, Party, TokenKind } from '../../../../shared/billing/invoice.ts';
-import { exactInteger } from '../../../../shared/http/json-numbers.ts';
+import { exactInteger } from '../../../../shared/http/json/json-numbers.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 

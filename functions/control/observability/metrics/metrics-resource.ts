@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { exactInteger } from '../../../../shared/http/json-numbers.ts';
+import { exactInteger } from '../../../../shared/http/json/json-numbers.ts';
 import { areRefusalsKept } from '../../../../shared/observability/refusal-store.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';

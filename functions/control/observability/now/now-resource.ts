@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { exactInteger } from '../../../../shared/http/json-numbers.ts';
+import { exactInteger } from '../../../../shared/http/json/json-numbers.ts';
 import { MAX_MINUTE_ROWS, type NewestMinute } from '../../../../shared/observability/newest-minute.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { sumOfCounts } from '../../../../shared/usage/counts.ts';

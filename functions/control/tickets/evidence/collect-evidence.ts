@@ -1,5 +1,5 @@
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
-import { exactInteger } from '../../../../shared/http/json-numbers.ts';
+import { exactInteger } from '../../../../shared/http/json/json-numbers.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import type { Evidence, EvidenceType } from '../../../../shared/tickets/ticket.ts';
 import { type Actor, can } from '../../access/actor.ts';

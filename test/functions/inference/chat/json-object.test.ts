@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { isJsonObject } from '../../../../functions/inference/chat/json-object.ts';
-import { MAX_DEPTH } from '../../../../shared/http/json-size.ts';
+import { MAX_DEPTH } from '../../../../shared/http/json/json-size.ts';
 
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 

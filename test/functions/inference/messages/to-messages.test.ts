@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { messagesPrompt } from '../../../../functions/inference/messages/to-chat.ts';
-import { readJsonBody } from '../../../../shared/http/json-body.ts';
+import { readJsonBody } from '../../../../shared/http/json/json-body.ts';
 import { assistant, model, promptOf, read, refusal, result, system, text, used, user } from './requests.ts';
 
 const made = (id: string, name = 'f', args = '{}') => ({ id, type: 'function', function: { name, arguments: args } });

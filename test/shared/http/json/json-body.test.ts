@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ApiEvent } from '../../../shared/http/api-event.ts';
-import { readJsonBody } from '../../../shared/http/json-body.ts';
+import type { ApiEvent } from '../../../../shared/http/api-event.ts';
+import { readJsonBody } from '../../../../shared/http/json/json-body.ts';
 
 const event = (body: string | null, headers: Record<string, string> = {}, isBase64Encoded = false): ApiEvent =>
   ({ body, headers, isBase64Encoded }) as ApiEvent;

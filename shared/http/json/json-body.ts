@@ -1,5 +1,5 @@
-import { type ApiEvent, headerOf } from './api-event.ts';
-import { InvalidRequest } from './errors.ts';
+import { type ApiEvent, headerOf } from '../api-event.ts';
+import { InvalidRequest } from '../errors.ts';
 import { isRawNumber, type OpaqueParts, parseKeepingNumbers } from './json-numbers.ts';
 import { MAX_DEPTH, MAX_VALUES, MAX_WIDTH, measureJson } from './json-size.ts';
 
