@@ -9,8 +9,8 @@ import {
   shardsOf,
 } from '../../../shared/admission/item/limiter-item.ts';
 import type { BudgetPeriod } from '../../../shared/admission/item/limits.ts';
-import { nextToSplit, randomShards, shardId } from '../../../shared/admission/item/shards.ts';
-import { planSplit, SPARE, type Split } from '../../../shared/admission/plans/split-shard.ts';
+import { nextToSplit, randomShards, SPARE_IN_FLIGHT, shardId } from '../../../shared/admission/item/shards.ts';
+import type { Split } from '../../../shared/admission/plans/split-shard.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { Limiters } from './reserve.ts';
 
@@ -60,7 +60,7 @@ const maySplit = (item: LimiterItem, nowMs: number): boolean => {
  */
 export const inFlightBeforeSplit = (item: LimiterItem, nowMs: number): number =>
   maySplit(item, nowMs)
-    ? Math.min(IN_FLIGHT_BEFORE_SPLIT, rateLimitsOf(item).concurrency - MIN_FREE_CONCURRENCY - SPARE)
+    ? Math.min(IN_FLIGHT_BEFORE_SPLIT, rateLimitsOf(item).concurrency - MIN_FREE_CONCURRENCY - SPARE_IN_FLIGHT)
     : Number.POSITIVE_INFINITY;
 
 // An estimate from some of the shards.
@@ -71,6 +71,7 @@ const neededShards = async ({ store }: Limiters, organization: string, shards: n
 };
 
 const planGrowth = async ({ store, now }: Limiters, own: LimiterItem, most: number): Promise<Split[]> => {
+  const { planSplit } = await import('../../../shared/admission/plans/split-shard.ts');
   const before = shardsOf(own);
   const splits: Split[] = [];
   for (const parent of await store.getMany(nextToSplit(before, most).map((shard) => shardId(own.id, shard)))) {

@@ -7,6 +7,8 @@ const MAX_IN_FLIGHT = 12;
 const MAX_REQUESTS_PER_SECOND = 400;
 // A shard's part of the tokens must fit a typical request.
 const MIN_TOKENS_PER_MINUTE = 65_536;
+/** Requests in flight stay in a shard that is split, and a few more can come before the split is written. */
+export const SPARE_IN_FLIGHT = 2;
 /** A shard's part of a budget must cover the most that a request costs: a dollar, in nano-dollars. */
 export const MIN_BUDGET_NANOS = 1_000_000_000n;
 

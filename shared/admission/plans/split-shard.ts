@@ -13,6 +13,7 @@ import {
   wholeLimitsOf,
   wholeRateLimitsOf,
 } from '../item/limiter-item.ts';
+import { SPARE_IN_FLIGHT } from '../item/shards.ts';
 import { slotOf } from '../item/sliding-window.ts';
 import { dayNumberOf, monthAfter, monthBefore, monthOf } from '../item/spending.ts';
 
@@ -40,12 +41,9 @@ const LIMITS = [requests, tokens, concurrency, day, month, total] as const;
 
 const halfOf = (amount: StoredNanos): bigint => BigInt(amount) / 2n;
 
-/** Requests in flight stay in the parent; a few more can come before the split is written. */
-export const SPARE = 2;
-
 // Half of the concurrency, or as much as is free of it.
 const freeHalf = (parent: LimiterItem, limit: number): bigint =>
-  BigInt(Math.max(0, Math.min(Math.floor(limit / 2), limit - inFlightOf(parent) - SPARE)));
+  BigInt(Math.max(0, Math.min(Math.floor(limit / 2), limit - inFlightOf(parent) - SPARE_IN_FLIGHT)));
 
 // Requests can still use the counters of now, and those of clocks that are behind or ahead.
 const moneyCounters = (limit: typeof day | typeof month | typeof total, nowMs: number): string[] => {

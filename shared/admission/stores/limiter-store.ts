@@ -9,7 +9,7 @@ import { ChangedMeanwhile } from '../plans/configuration-write.ts';
 import { type Move, toMove } from '../plans/move-money.ts';
 import { type Ending, toEnd } from '../plans/reservation-end.ts';
 import { type ReservationPlan, toReserve } from '../plans/reservation-plan.ts';
-import { type Split, toSplit } from '../plans/split-shard.ts';
+import type { Split } from '../plans/split-shard.ts';
 import { createLimiterReader, SWEEP_MARK } from './limiter-reader.ts';
 import { createUserLimiterStore } from './user-limiter-store.ts';
 
@@ -46,6 +46,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
      * is done.
      */
     split: async (organization: string, splits: readonly Split[], before: number): Promise<boolean> => {
+      const { toSplit } = await import('../plans/split-shard.ts');
       try {
         await database.transactWrite({ TransactItems: toSplit(table, organization, splits, before) });
         return true;
