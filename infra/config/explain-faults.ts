@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { plainReason } from '../../shared/http/plain-reason.ts';
 import { nearestName } from '../../shared/models/nearest-name.ts';
 
 // A shorter name is near to too many others.
@@ -70,23 +71,13 @@ const unknownName = (schema: unknown, path: Path, name: string): string => {
 const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[part], value);
 
-const plainly = (message: string): string =>
-  message
-    .replace(/^Invalid (?:input|string): |^Too (?:big|small): /, '')
-    .replace(/^expected int, received number$/, 'expected a whole number')
-    .replace(/^expected array to have >=1 items$/, 'expected at least one item')
-    .replace('>=', 'at least ')
-    .replace('<=', 'at most ')
-    .replace('Invalid email address', 'expected an email address')
-    .replace('Invalid URL', 'expected a URL');
-
 const explain = (schema: unknown, value: unknown, issue: z.core.$ZodIssue): string[] => {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownName(schema, path, key));
   if (issue.code === 'invalid_key') return [unknownName(schema, path.slice(0, -1), String(path.at(-1)))];
   const allowed = issue.code === 'custom' ? [] : allowedBy(schemaAt(schema, path));
   if (allowed.length > 0) return [`${textOf(path)} must be ${listed(allowed)}, not ${JSON.stringify(valueAt(value, path))}.`];
-  return [`${textOf(path) || 'The settings'}: ${plainly(issue.message)}.`];
+  return [`${textOf(path) || 'The settings'}: ${plainReason(issue.message)}.`];
 };
 
 /** Returns a sentence for each fault of settings, with the nearest name or the allowed values. */

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
+import { plainReason } from '../../shared/http/plain-reason.ts';
 
 const DEFAULT_PORT = 4000;
 const HIGHEST_FIRST_PORT = 65_532;
@@ -84,5 +85,5 @@ export const readFlags = (parameters: readonly string[]): Flags => {
   const parsed = Flags.safeParse(values);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new Error(`--${issue?.path.join('.')}: ${issue?.message}`);
+  throw new Error(`--${issue?.path.join('.')}: ${plainReason(issue?.message ?? '')}.`);
 };

@@ -28,7 +28,7 @@ export const BillingProfile = z.object({
     .meta({ description: "Printed instead of the seller's, such as a note about reverse charge. Changing it requires `billing:issue`." }),
   stripe_customer: z
     .string()
-    .regex(/^cus_\w{1,64}$/)
+    .regex(/^cus_\w{1,64}$/, "expected the id of a customer in Stripe, such as 'cus_NffrFeUfNV2Hib'")
     .nullable()
     .default(null)
     .meta({

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { InvalidRequest } from './errors.ts';
+import { plainReason } from './plain-reason.ts';
 
 const MAX_PARAM_CHARACTERS = 200;
 
@@ -12,16 +13,10 @@ const pathOf = (path: readonly PropertyKey[]): string =>
 const isAbsent = (value: unknown, path: readonly PropertyKey[]): boolean =>
   path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[part], value) === undefined;
 
-const withJsonTypeNames = (text: string): string =>
-  text
-    .replace(/^Invalid (?:input|option): /, '')
-    .replace(/\bexpected int\b(, received number)?/, 'expected an integer')
-    .replace(/\bexpected record\b/, 'expected object');
-
 const reasonOf = (issue: z.core.$ZodIssue, value: unknown): string => {
   if (issue.code === 'unrecognized_keys') return `these keys are not allowed: ${issue.keys.join(', ').slice(0, 200)}`;
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
-  const reason = withJsonTypeNames(issue.message);
+  const reason = plainReason(issue.message);
   return issue.path.length > 0 && issue.code !== 'custom' && isAbsent(value, issue.path)
     ? `it is required; ${reason.replace(/, received undefined$/, '')}`
     : reason;
@@ -31,9 +26,9 @@ const reasonOf = (issue: z.core.$ZodIssue, value: unknown): string => {
 export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const param = pathOf(issue?.path ?? []).slice(0, MAX_PARAM_CHARACTERS);
-  const reason = issue ? reasonOf(issue, value) : 'expected what GET /openapi.json describes';
+  const [issue] = result.error.issues as [z.core.$ZodIssue];
+  const param = pathOf(issue.path).slice(0, MAX_PARAM_CHARACTERS);
+  const reason = reasonOf(issue, value);
   const message = param ? `Invalid value for '${param}': ${reason}.` : `Invalid request body: ${reason}.`;
   throw new InvalidRequest({ message, param: param || null });
 };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { plainReason } from '../../../shared/http/plain-reason.ts';
 import { AdapterRefused } from './refused.ts';
 
 const Rank = z.int().min(1).max(65_536);
@@ -18,8 +19,8 @@ const PeftConfig = z.object({
 const MAX_DETAIL_CHARACTERS = 120;
 
 const textOf = (error: z.ZodError): string => {
-  const [issue] = error.issues;
-  return `${issue?.path.join('.') || 'the file'}: ${issue?.message}`.slice(0, MAX_DETAIL_CHARACTERS);
+  const [issue] = error.issues as [z.core.$ZodIssue];
+  return `${issue.path.join('.') || 'the file'}: ${plainReason(issue.message)}`.slice(0, MAX_DETAIL_CHARACTERS);
 };
 
 const parsed = (text: string): unknown => {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
+import { plainReason } from '../../../shared/http/plain-reason.ts';
 import { readConfig } from '../../config/config.ts';
 import { MAX_REQUESTS } from './break-even.ts';
 import { SCENARIOS, type Usage } from './usage.ts';
@@ -81,7 +82,8 @@ export interface Options {
 /** Reads the command line. @throws Error about a flag that is unknown or has a value that it can't have */
 export const readOptions = (parameters: readonly string[]): Options => {
   const parsed = Flags.safeParse(parse(parameters));
-  if (!parsed.success) throw new Error(parsed.error.issues.map(({ path, message }) => `--${String(path[0])}: ${message}`).join('\n'));
+  if (!parsed.success)
+    throw new Error(parsed.error.issues.map(({ path, message }) => `--${String(path[0])}: ${plainReason(message)}.`).join('\n'));
   const flags = parsed.data;
   if (flags.settings !== undefined && flags.assembly !== undefined)
     throw new Error('--settings synthesizes the app, and --assembly reads one that is synthesized. Give one of them.');

@@ -55,7 +55,7 @@ describe.each(HOSTS)('the %s host', (name) => {
     test.each([
       ['malformed JSON', '{"model":', /not valid JSON/],
       ['an empty body', null, /empty/],
-      ['JSON that is not an object', '[]', /expected object/],
+      ['JSON that is not an object', '[]', /expected an object/],
       ['bytes that are not UTF-8', Uint8Array.of(0x7b, 0xff, 0xfe), /UTF-8/],
     ])('%s', async (_, body, message) => {
       const response = await post(body);

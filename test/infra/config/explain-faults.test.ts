@@ -43,7 +43,7 @@ describe('readConfig', () => {
     ['lists the allowed texts', { requestClient: 'sdkk' }, 'requestClient must be direct or sdk, not "sdkk".'],
     ['lists the allowed numbers', { logRetentionDays: 31 }, 'logRetentionDays must be 7, 30, 90 or 365, not 31.'],
     ['lists the values of a switch', { canary: 'yes' }, 'canary must be true or false, not "yes".'],
-    ['says which number is the least', { organizationConcurrency: 0 }, 'organizationConcurrency: expected number to be at least 1.'],
+    ['says which number is the least', { organizationConcurrency: 0 }, 'organizationConcurrency: expected at least 1.'],
     [
       'says what the rules between settings expect',
       { billBudget: { monthlyUsd: 5 } },
@@ -60,8 +60,8 @@ describe('readConfig', () => {
       'provisionedConcurrency.inference: expected at most 50, which reservedConcurrency.inference reserves. Lower it, or reserve more.',
     ],
     ['names a region', { endpointRegions: ['mars'] }, 'endpointRegions[0]: expected a region such as eu-west-1.'],
-    ['asks for a whole number', { organizationConcurrency: 1.5 }, 'organizationConcurrency: expected a whole number.'],
-    ['asks for an item', { deployments: { repositories: [] } }, 'deployments.repositories: expected at least one item.'],
+    ['asks for an integer', { organizationConcurrency: 1.5 }, 'organizationConcurrency: expected an integer.'],
+    ['asks for an item', { deployments: { repositories: [] } }, 'deployments.repositories: expected at least 1 item.'],
     ['says where the JSON of the command line breaks', '{bad', /^.*They are not JSON: .*position 1/],
   ])('%s', (_, settings, expected) => {
     const message = typeof expected === 'string' ? `${PREFIX}${expected}` : expect.stringMatching(expected);
@@ -70,7 +70,7 @@ describe('readConfig', () => {
 
   test('has a line for each fault', () => {
     expect(() => readConfig({ alarmEmail: 'x', canary: 1 })).toThrow(
-      `${PREFIX}\n- canary must be true or false, not 1.\n- alarmEmail: expected an email address.`,
+      `${PREFIX}\n- canary must be true or false, not 1.\n- alarmEmail: expected a valid email address.`,
     );
   });
 });

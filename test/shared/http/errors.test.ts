@@ -43,10 +43,10 @@ describe('validation', () => {
     expect(refused({ messages: [] })).toMatchObject({
       status: 400,
       param: 'model',
-      message: "Invalid value for 'model': it is required; expected string.",
+      message: "Invalid value for 'model': it is required; expected a string.",
     });
     expect(refused({ model: 'm', messages: [{ role: 'user' }, { role: 'robot' }] })).toMatchObject({ param: 'messages[1].role' });
-    expect(refused([])).toMatchObject({ param: null, message: expect.stringContaining('expected object') });
+    expect(refused([])).toMatchObject({ param: null, message: expect.stringContaining('expected an object') });
   });
 });
 
