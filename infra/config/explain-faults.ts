@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { plainReason } from '../../shared/http/plain-reason.ts';
+import { innermost, schemaAt } from '../../shared/http/schema-at.ts';
 import { nearestName } from '../../shared/models/nearest-name.ts';
 
 // A shorter name is near to too many others.
@@ -12,25 +13,6 @@ const REMOVED: Readonly<Record<string, string>> = {
 };
 
 type Path = readonly PropertyKey[];
-
-const innermost = (schema: unknown): unknown => {
-  if (
-    schema instanceof z.ZodOptional ||
-    schema instanceof z.ZodNullable ||
-    schema instanceof z.ZodDefault ||
-    schema instanceof z.ZodPrefault
-  )
-    return innermost(schema.unwrap());
-  return schema instanceof z.ZodPipe ? innermost(schema.in) : schema;
-};
-
-const schemaAt = (schema: unknown, [part, ...rest]: Path): unknown => {
-  const inner = innermost(schema);
-  if (part === undefined) return inner;
-  if (inner instanceof z.ZodObject) return schemaAt(inner.shape[String(part)], rest);
-  if (inner instanceof z.ZodArray) return schemaAt(inner.element, rest);
-  return inner instanceof z.ZodRecord ? schemaAt(inner.valueType, rest) : undefined;
-};
 
 const textOf = (path: Path): string =>
   path.reduce<string>(

@@ -14,4 +14,5 @@ export const plainReason = (message: string): string =>
     .replace(/\b(expected|received) (?=(?:string|number|boolean)\b)/g, '$1 a ')
     .replace(/\b(expected|received) (?=(?:integer|array|object)\b)/g, '$1 an ')
     .replace(/^Invalid (?=[\w ]+$)/, 'expected a valid ')
+    .replace(/, received NaN$/, '')
     .replaceAll('"|"', '", "');

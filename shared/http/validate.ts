@@ -1,8 +1,10 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { InvalidRequest } from './errors.ts';
 import { plainReason } from './plain-reason.ts';
+import { schemaAt } from './schema-at.ts';
 
 const MAX_PARAM_CHARACTERS = 200;
+const MAX_KEYS_CHARACTERS = 200;
 
 const pathOf = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
@@ -13,8 +15,13 @@ const pathOf = (path: readonly PropertyKey[]): string =>
 const isAbsent = (value: unknown, path: readonly PropertyKey[]): boolean =>
   path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[part], value) === undefined;
 
-const reasonOf = (issue: z.core.$ZodIssue, value: unknown): string => {
-  if (issue.code === 'unrecognized_keys') return `these keys are not allowed: ${issue.keys.join(', ').slice(0, 200)}`;
+const unknownKeys = (keys: readonly string[], object: unknown): string => {
+  const allowed = object instanceof z.ZodObject ? `. Allowed: ${Object.keys(object.shape).join(', ')}` : '';
+  return `these keys are not allowed: ${keys.join(', ').slice(0, MAX_KEYS_CHARACTERS)}${allowed}`;
+};
+
+const reasonOf = (issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string => {
+  if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys, schemaAt(schema, issue.path));
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
   const reason = plainReason(issue.message);
   return issue.path.length > 0 && issue.code !== 'custom' && isAbsent(value, issue.path)
@@ -28,7 +35,7 @@ export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknow
   if (result.success) return result.data;
   const [issue] = result.error.issues as [z.core.$ZodIssue];
   const param = pathOf(issue.path).slice(0, MAX_PARAM_CHARACTERS);
-  const reason = reasonOf(issue, value);
+  const reason = reasonOf(issue, schema, value);
   const message = param ? `Invalid value for '${param}': ${reason}.` : `Invalid request body: ${reason}.`;
   throw new InvalidRequest({ message, param: param || null });
 };

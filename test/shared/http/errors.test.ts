@@ -48,6 +48,25 @@ describe('validation', () => {
     expect(refused({ model: 'm', messages: [{ role: 'user' }, { role: 'robot' }] })).toMatchObject({ param: 'messages[1].role' });
     expect(refused([])).toMatchObject({ param: null, message: expect.stringContaining('expected an object') });
   });
+
+  test('lists the keys that an object can have', () => {
+    const limits = z.strictObject({ day: z.int().optional(), month: z.int().optional() }).nullish();
+    const settings = z.strictObject({ name: z.string(), limits: z.array(limits) });
+    const messageOf = (value: unknown): string => {
+      try {
+        validate(settings, value);
+        return 'accepted';
+      } catch (error) {
+        return (error as InvalidRequest).message;
+      }
+    };
+    expect(messageOf({ name: 'x', limits: [], nme: 'y', day: 1 })).toBe(
+      'Invalid request body: these keys are not allowed: nme, day. Allowed: name, limits.',
+    );
+    expect(messageOf({ name: 'x', limits: [{ year: 1 }] })).toBe(
+      "Invalid value for 'limits[0]': these keys are not allowed: year. Allowed: day, month.",
+    );
+  });
 });
 
 test.each([new InternalError(), new ServiceUnavailable(), new UpstreamFailed('upstream_error', 'detail')])(

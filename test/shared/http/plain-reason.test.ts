@@ -13,6 +13,7 @@ describe('a reason', () => {
     ['a text', z.string(), 5, 'expected a string, received a number'],
     ['a number', z.number(), '5', 'expected a number, received a string'],
     ['a whole number', z.int(), 1.5, 'expected an integer'],
+    ['a number instead of what is none', z.coerce.number(), 'x', 'expected a number'],
     ['a switch', z.boolean(), null, 'expected a boolean, received null'],
     ['a list', z.array(z.string()), {}, 'expected an array, received an object'],
     ['an object', z.object({}), [], 'expected an object, received an array'],
