@@ -3,7 +3,7 @@ import { AdoptedTables } from './adopted-tables.ts';
 import { BillBudget, Billing, Notifications } from './billing.ts';
 import { conflictsOf } from './conflicts.ts';
 import { Deployments } from './deployments.ts';
-import { explainFaults } from './explain-faults.ts';
+import { explainFaults, type FaultWords } from './explain-faults.ts';
 import { Hosts } from './host.ts';
 import { Memory } from './memory.ts';
 import { unavailableIn } from './regions.ts';
@@ -373,6 +373,15 @@ const parsedSettings = (context: unknown): unknown => {
   }
 };
 
+const WORDS: FaultWords = {
+  field: 'setting',
+  whole: 'The settings',
+  removed: {
+    selfSignUp: 'It let strangers into the user pool, where they could not log in. Invite users instead (docs/control-plane.md).',
+    structuredOutputs: 'Set capabilities.structured_outputs of each model instead (docs/publish-models.md).',
+  },
+};
+
 /**
  * Reads and validates the configuration. Its name includes the stage.
  * @param region where it is deployed, if that is known
@@ -383,7 +392,7 @@ export const readConfig = (context: unknown, region?: string): Config => {
   const result = ConsistentConfig.superRefine((config, { addIssue }) => {
     for (const setting of region ? unavailableIn(region, config) : []) addIssue({ code: 'custom', ...setting });
   }).safeParse(settings);
-  if (!result.success) throw new InvalidConfig(explainFaults(Config, settings, result.error));
+  if (!result.success) throw new InvalidConfig(explainFaults(Config, settings, result.error, WORDS));
   const { name, stage } = result.data;
   return { canary: stage === PRODUCTION_STAGE, ...result.data, name: nameOf(name, stage) };
 };

@@ -6,11 +6,15 @@ import { nearestName } from '../../shared/models/nearest-name.ts';
 // A shorter name is near to too many others.
 const MIN_CHARACTERS = 4;
 
-// Settings of earlier releases, with what replaces them.
-const REMOVED: Readonly<Record<string, string>> = {
-  selfSignUp: 'It let strangers into the user pool, where they could not log in. Invite users instead (docs/control-plane.md).',
-  structuredOutputs: 'Set capabilities.structured_outputs of each model instead (docs/publish-models.md).',
-};
+/** The words for what a schema describes. */
+export interface FaultWords {
+  /** One of its fields: `setting`. */
+  field: string;
+  /** The whole: `The settings`. Undefined: whoever prints the sentences names it. */
+  whole?: string;
+  /** Fields of earlier releases, with what replaces them. */
+  removed?: Readonly<Record<string, string>>;
+}
 
 type Path = readonly PropertyKey[];
 
@@ -41,27 +45,34 @@ const namesOf = (schema: unknown): string[] => {
   return inner instanceof z.ZodRecord ? allowedBy(inner.keyType).map(String) : [];
 };
 
-const unknownName = (schema: unknown, path: Path, name: string): string => {
-  const replacement = path.length === 0 && Object.hasOwn(REMOVED, name) ? REMOVED[name] : undefined;
+const unknownName = (schema: unknown, path: Path, name: string, { field, removed = {} }: FaultWords): string => {
+  const replacement = path.length === 0 && Object.hasOwn(removed, name) ? removed[name] : undefined;
   if (replacement !== undefined) return `${name} was removed. ${replacement}`;
   const names = namesOf(schemaAt(schema, path));
   const nearest = name.length < MIN_CHARACTERS ? undefined : nearestName(name, names);
   const hint = nearest === undefined ? `Use ${listed(names)}.` : `Did you mean ${textOf([...path, nearest])}?`;
-  return `${textOf([...path, name])} is not a setting. ${hint}`;
+  return `${textOf([...path, name])} is not a ${field}. ${hint}`;
 };
 
 const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[part], value);
 
-const explain = (schema: unknown, value: unknown, issue: z.core.$ZodIssue): string[] => {
+const explain = (schema: unknown, value: unknown, issue: z.core.$ZodIssue, words: FaultWords): string[] => {
   const { path } = issue;
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownName(schema, path, key));
-  if (issue.code === 'invalid_key') return [unknownName(schema, path.slice(0, -1), String(path.at(-1)))];
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownName(schema, path, key, words));
+  if (issue.code === 'invalid_key') return [unknownName(schema, path.slice(0, -1), String(path.at(-1)), words)];
+  const place = textOf(path) || words.whole;
+  const actual = valueAt(value, path);
+  const isMissing = actual === undefined && issue.code !== 'custom';
   const allowed = issue.code === 'custom' ? [] : allowedBy(schemaAt(schema, path));
-  if (allowed.length > 0) return [`${textOf(path)} must be ${listed(allowed)}, not ${JSON.stringify(valueAt(value, path))}.`];
-  return [`${textOf(path) || 'The settings'}: ${plainReason(issue.message)}.`];
+  if (allowed.length > 0) {
+    const values = `${listed(allowed)}${isMissing ? '' : `, not ${JSON.stringify(actual)}`}`;
+    return [place === undefined ? `expected ${values}.` : `${place} must be ${values}.`];
+  }
+  const reason = `${plainReason(issue.message).replace(/, received undefined$/, '')}.`;
+  return [place === undefined ? reason : `${place}${isMissing ? ' is missing' : ''}: ${reason}`];
 };
 
-/** Returns a sentence for each fault of settings, with the nearest name or the allowed values. */
-export const explainFaults = (schema: z.ZodType, value: unknown, { issues }: z.ZodError): string[] =>
-  issues.flatMap((issue) => explain(schema, value, issue));
+/** Returns a sentence for each fault of a value, with the nearest name or the allowed values. */
+export const explainFaults = (schema: z.ZodType, value: unknown, { issues }: z.ZodError, words: FaultWords): string[] =>
+  issues.flatMap((issue) => explain(schema, value, issue, words));

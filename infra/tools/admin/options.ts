@@ -15,6 +15,7 @@ import { Model, ModelTask, Tokens } from '../../../shared/models/model.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
 import { TicketStatus } from '../../../shared/tickets/ticket.ts';
+import { explainFaults, type FaultWords } from '../../config/explain-faults.ts';
 import { type AlarmName, isAlarmName } from '../../constructs/alarms/alarm-texts.ts';
 import { checkTokenizer } from './tokenizer-files.ts';
 import { optionsOf, UsageError } from './usage.ts';
@@ -307,8 +308,13 @@ const modelOf = (fields: z.output<typeof ModelInFile>, file: string): Omit<Model
   }
 };
 
+const WORDS: FaultWords = { field: 'field' };
+
+const faultsText = (source: string, faults: readonly string[]): string =>
+  faults.length === 1 ? `Invalid input in ${source}: ${faults[0]}` : [`Invalid input in ${source}:`, ...faults].join('\n- ');
+
 const checked = <Schema extends z.ZodType>(schema: Schema, value: unknown, source: string): z.output<Schema> => {
   const result = schema.safeParse(value);
-  if (!result.success) throw new UsageError(`Invalid input in ${source}:\n${z.prettifyError(result.error)}`);
+  if (!result.success) throw new UsageError(faultsText(source, explainFaults(schema, value, result.error, WORDS)));
   return result.data;
 };
