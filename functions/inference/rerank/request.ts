@@ -7,6 +7,7 @@ const MAX_USER_CHARACTERS = 512;
 
 type Document = string | { text: string };
 
+const NO_ARRAY = `expected an array of 1 to ${MAX_DOCUMENTS} texts`;
 const EXPECTED = 'expected a non-empty string, or an object that has it as `text`';
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
@@ -14,7 +15,7 @@ const isDocument = (value: unknown): boolean =>
   isText(value) || (typeof value === 'object' && value !== null && 'text' in value && isText(value.text));
 
 const faultOf = (documents: unknown): { path: number[]; message: string } | undefined => {
-  if (!Array.isArray(documents) || documents.length === 0) return { path: [], message: `expected an array of 1 to ${MAX_DOCUMENTS} texts` };
+  if (!Array.isArray(documents) || documents.length === 0) return { path: [], message: NO_ARRAY };
   if (documents.length > MAX_DOCUMENTS)
     return { path: [], message: `expected at most ${MAX_DOCUMENTS} documents, got ${documents.length}; split them into several requests` };
   const index = documents.findIndex((document) => !isDocument(document));
@@ -26,7 +27,7 @@ const documentSchema = { type: 'object', properties: { text: textSchema }, requi
 
 // One check instead of a union for each document: the issues of a million invalid ones would not fit into memory.
 const Documents = z
-  .custom<Document[]>((value) => value !== undefined)
+  .custom<Document[]>((value) => value !== undefined, { error: NO_ARRAY })
   .superRefine((documents, context) => {
     const fault = faultOf(documents);
     if (fault) context.addIssue({ code: 'custom', ...fault });
