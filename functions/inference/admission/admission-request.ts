@@ -16,6 +16,10 @@ export interface AdmissionRequest {
   maxCostNanos: () => bigint;
   /** The caller's id of its end user, if the request has one. */
   user?: string | undefined;
+  /** The header or the field that names the end user. Default: `user`. */
+  userField?: string | undefined;
+  /** The field that limits the answer; absent if the route has none. */
+  maxTokensField?: string | undefined;
   /** It costs nothing, so it counts only in its key and its organization. */
   isFree?: true;
   /** The key's item, if it was already authenticated for this request. */

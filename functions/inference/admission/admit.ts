@@ -29,7 +29,7 @@ import type { SharedReservation } from './reserve-anywhere.ts';
 import { reserveInShards } from './reserve-in-shards.ts';
 import { reserveOwner } from './reserve-owner.ts';
 import { canBeTooNew, checkNotNew, reserveUser } from './reserve-user.ts';
-import { limitedUser } from './user.ts';
+import { limitedUser, userFieldOf } from './user.ts';
 
 export type Keys = Limiters;
 
@@ -80,7 +80,7 @@ const modelsOf = ({ model, otherModels = [] }: AdmissionRequest): string[] => [m
 
 const checkRequest = (item: KeyItem, request: AdmissionRequest, nowMs: number): void => {
   for (const model of modelsOf(request)) checkModel(item, model, nowMs);
-  if (!request.isFree) limitedUser(item, request.user, nowMs);
+  limitedUser(item, request, nowMs);
 };
 
 // The last image of a shard, or a guess from the key's own item. Budgets aren't divided equally, so a shard with money
@@ -98,7 +98,7 @@ const keyReservation = (
   authenticated: AuthenticatedKey,
   projects: ReadonlyMap<string, boolean>,
 ): SharedReservation<KeyItem> => {
-  const { key, deployment, user, isFree } = request;
+  const { key, deployment, isFree } = request;
   const { item, isRead } = authenticated;
   const shards = usableShardsOf(item);
   return {
@@ -112,7 +112,7 @@ const keyReservation = (
     linkOf: isOrganizationLimited,
     deployment: deployment && deploymentMark(deployment),
     chainOf: (one) => {
-      const hash = isFree ? undefined : limitedUser(one, user, limiters.now());
+      const hash = limitedUser(one, request, limiters.now());
       const isInProject = !isFree && one.prj !== undefined && projects.get(one.prj) === true;
       return { ...(hash !== undefined && { user: hash }), ...(isInProject && { project: one.prj as string }) };
     },
@@ -184,7 +184,7 @@ const stepsAfterKey = (limiters: Limiters, request: AdmissionRequest, { item, en
   const { user, project, link } = entry;
   const keyLimiterId = item.id;
   const steps: Step[] = [];
-  if (user !== undefined) steps.push({ owner: 'user', reserve: () => reserveUser(limiters, amounts, item, user) });
+  if (user !== undefined) steps.push({ owner: 'user', reserve: () => reserveUser(limiters, amounts, item, user, userFieldOf(request)) });
   if (project !== undefined) {
     const owner = { ownerId: project, keyLimiterId, check: checkProject };
     steps.push({ owner: 'project', reserve: () => reserveOwner(limiters, amounts, owner) });
@@ -206,8 +206,9 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
   const authenticated = await resolveAllowedKey(limiters, request);
   checkRememberedOwners(limiters, request, authenticated.item);
   if (isOrganizationLimited(authenticated.item)) checkSeen(limiters, authenticated.item.org);
-  const user = request.isFree ? undefined : limitedUser(authenticated.item, request.user, limiters.now());
-  if (user !== undefined && canBeTooNew(limiters, authenticated.item, user)) await checkNotNew(limiters, authenticated.item, user);
+  const user = limitedUser(authenticated.item, request, limiters.now());
+  if (user !== undefined && canBeTooNew(limiters, authenticated.item, user))
+    await checkNotNew(limiters, authenticated.item, user, userFieldOf(request));
 
   const key = await reserveKey(limiters, request, authenticated);
   const { item } = key;

@@ -11,6 +11,10 @@ export type Owner = 'key' | 'user' | 'project' | 'organization';
 
 export interface Refused {
   owner: Owner;
+  /** The field that names the owner, if the caller chose it. */
+  param: string | null;
+  /** The field that limits the answer; undefined if the route has none. */
+  maxTokensField: string | undefined;
   refusal: LimiterRefusal;
   limits: RateLimits;
   tokens: number;
@@ -18,82 +22,76 @@ export interface Refused {
   headers: Record<string, string>;
 }
 
-const NOUNS: Record<Owner, string> = { key: 'key', user: 'end user', project: 'project', organization: 'organization' };
+const nounOf = (owner: Owner): string => (owner === 'user' ? 'end user' : owner);
 
-// The field that names the owner of the limit, if the caller chose it.
-const paramOf = (owner: Owner): string | null => (owner === 'user' ? 'user' : null);
-
-const sentence = (owner: Owner, dimension: RateDimension, limits: RateLimits): string => {
-  const limit = owner === 'key' ? 'The limit of' : `The ${NOUNS[owner]}'s limit of`;
-  return {
-    requests: `${limit} ${limits.requestsPerMinute} requests per minute has been reached`,
-    tokens: `${limit} ${limits.tokensPerMinute} tokens per minute has been reached`,
-    concurrency: `${limit} ${limits.concurrency} concurrent requests has been reached`,
+const sentence = ({ owner, limits }: Refused, dimension: RateDimension): string => {
+  const amount = {
+    requests: `${limits.requestsPerMinute} requests per minute`,
+    tokens: `${limits.tokensPerMinute} tokens per minute`,
+    concurrency: `${limits.concurrency} concurrent requests`,
   }[dimension];
+  return `The ${owner === 'key' ? '' : `${nounOf(owner)}'s `}limit of ${amount} has been reached`;
 };
 
-class RateLimited extends ApiError {
-  constructor({ owner, limits, headers }: Refused, { dimension, retryAfterMs }: RateRefusal) {
-    const wait = waitHeaders(retryAfterMs);
-    super({
-      status: 429,
-      type: dimension,
-      code: 'rate_limit_exceeded',
-      param: paramOf(owner),
-      message: `${sentence(owner, dimension, limits)}. Try again in ${wait['retry-after']} s.`,
-      headers: { ...headers, ...wait },
-    });
+interface Reason {
+  type: string;
+  code?: string;
+  message: string;
+  headers: Record<string, string>;
+}
+
+class LimitReached extends ApiError {
+  constructor({ param, headers }: Pick<Refused, 'param' | 'headers'>, reason: Reason) {
+    super({ status: 429, code: 'rate_limit_exceeded', param, ...reason, headers: { ...headers, ...reason.headers } });
+  }
+}
+
+class RateLimited extends LimitReached {
+  constructor(refused: Refused, { dimension, retryAfterMs }: RateRefusal) {
+    const headers = waitHeaders(retryAfterMs);
+    const message = `${sentence(refused, dimension)}. Try again in ${headers['retry-after']} s.`;
+    super(refused, { type: dimension, message, headers });
   }
 }
 
 // Waiting doesn't help, so clients must not retry.
-class RequestExceedsLimit extends ApiError {
-  constructor({ owner, limits, tokens, headers }: Refused, dimension: RateDimension) {
+class RequestExceedsLimit extends LimitReached {
+  constructor(refused: Refused, dimension: RateDimension) {
+    const { owner, limits, tokens, maxTokensField } = refused;
     const message =
       dimension === 'tokens'
-        ? `This request needs up to ${tokens} tokens (prompt and max_tokens), but the ${NOUNS[owner]}'s limit is ${limits.tokensPerMinute} tokens per minute. Shorten the prompt or lower max_tokens.`
-        : `${sentence(owner, dimension, limits)}. Ask ${owner === 'organization' ? 'your administrator' : 'an owner of your organization'} to raise it.`;
-    super({
-      status: 429,
-      type: dimension,
-      code: 'rate_limit_exceeded',
-      param: paramOf(owner),
-      message,
-      headers: { ...headers, 'retry-after': '60', 'x-should-retry': 'false' },
-    });
+        ? `This request needs up to ${tokens} tokens, but the ${nounOf(owner)}'s limit is ${limits.tokensPerMinute} tokens per minute. Shorten the ${maxTokensField ? `prompt or lower ${maxTokensField}` : 'request'}.`
+        : `${sentence(refused, dimension)}. Ask ${owner === 'organization' ? 'your administrator' : 'an owner of your organization'} to raise it.`;
+    super(refused, { type: dimension, message, headers: { 'retry-after': '60', 'x-should-retry': 'false' } });
   }
 }
 
-const BUDGETS: Record<BudgetPeriod, string> = { day: 'daily budget', month: 'monthly budget', total: 'total budget' };
+const BUDGETS: Record<BudgetPeriod, string> = { day: 'daily', month: 'monthly', total: 'total' };
 
-const sourceOf = (owner: Owner, { dimension, period }: MoneyRefusal): string =>
-  dimension === 'credit' || !period ? `prepaid credit of this ${NOUNS[owner]}` : `${BUDGETS[period]} of this ${NOUNS[owner]}`;
+const sourceOf = ({ owner }: Refused, { period }: MoneyRefusal): string =>
+  `${period ? `${BUDGETS[period]} budget` : 'prepaid credit'} of this ${nounOf(owner)}`;
 
 // A retry can help, unlike after InsufficientQuota.
-class MoneyHeld extends ApiError {
-  constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
-    super({
-      status: 429,
+class MoneyHeld extends LimitReached {
+  constructor(refused: Refused, refusal: MoneyRefusal) {
+    super(refused, {
       type: 'insufficient_quota',
-      code: 'rate_limit_exceeded',
-      param: paramOf(owner),
-      message: `This request can cost up to $${dollarsOf(holdNanos)}, but the rest of the ${sourceOf(owner, refusal)} is reserved for requests in flight. Try again when they have finished.`,
-      headers: { ...headers, ...waitHeaders(refusal.retryAfterMs) },
+      message: `This request can cost up to $${dollarsOf(refused.holdNanos)}, but the rest of the ${sourceOf(refused, refusal)} is reserved for requests in flight. Try again when they have finished.`,
+      headers: waitHeaders(refusal.retryAfterMs),
     });
   }
 }
 
 // The form in which OpenAI sends it, so that clients don't retry.
-class InsufficientQuota extends ApiError {
-  constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
+class InsufficientQuota extends LimitReached {
+  constructor(refused: Refused, refusal: MoneyRefusal) {
+    const { holdNanos, maxTokensField } = refused;
     const remedy = refusal.dimension === 'credit' ? 'Add credit' : 'Raise the budget';
-    super({
-      status: 429,
+    super(refused, {
       type: 'insufficient_quota',
       code: 'insufficient_quota',
-      param: paramOf(owner),
-      message: `This request can cost up to $${dollarsOf(holdNanos)}, which is more than what is left of the ${sourceOf(owner, refusal)}. ${remedy} or lower max_tokens.`,
-      headers: { ...headers, ...waitHeaders(refusal.retryAfterMs), 'x-should-retry': 'false' },
+      message: `This request can cost up to $${dollarsOf(holdNanos)}, which is more than what is left of the ${sourceOf(refused, refusal)}. ${remedy} or ${maxTokensField ? `lower ${maxTokensField}` : 'shorten the request'}.`,
+      headers: { ...waitHeaders(refusal.retryAfterMs), 'x-should-retry': 'false' },
     });
   }
 }
@@ -106,16 +104,10 @@ export const refusedBy = (refused: Refused): ApiError => {
 };
 
 /** 429: the key has limits for each end user, and gets too many users that it has not seen before. */
-export class TooManyNewUsers extends ApiError {
-  constructor(most: number, retryAfterMs: number) {
-    const wait = waitHeaders(retryAfterMs);
-    super({
-      status: 429,
-      type: 'requests',
-      code: 'rate_limit_exceeded',
-      param: 'user',
-      message: `The limit of ${most} new end users per minute has been reached for this API key. Try again in ${wait['retry-after']} s.`,
-      headers: wait,
-    });
+export class TooManyNewUsers extends LimitReached {
+  constructor(most: number, retryAfterMs: number, param: string) {
+    const headers = waitHeaders(retryAfterMs);
+    const message = `The limit of ${most} new end users per minute has been reached for this API key. Try again in ${headers['retry-after']} s.`;
+    super({ param, headers }, { type: 'requests', message, headers });
   }
 }

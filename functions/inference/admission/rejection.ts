@@ -10,7 +10,7 @@ import { knownProject } from './project.ts';
 import type { Limiters, RefusedBy, RequestedAmounts } from './reserve.ts';
 import { remembered } from './reserve-in-shards.ts';
 import { rememberedByUser } from './reserve-user.ts';
-import { limitedUser } from './user.ts';
+import { limitedUser, userFieldOf } from './user.ts';
 
 /** The error for a request that a limiter rejected. @param key the limiter of its key, if another one rejected it */
 export const rejection = (
@@ -21,6 +21,8 @@ export const rejection = (
 ): ApiError =>
   refusedBy({
     owner,
+    param: owner === 'user' ? userFieldOf(request) : null,
+    maxTokensField: request.maxTokensField,
     refusal,
     limits: wholeRateLimitsOf(item),
     tokens: request.tokens,
@@ -66,7 +68,7 @@ export const checkRememberedOwners = (limiters: Limiters, request: AdmissionRequ
   const project = knownProject(limiters, item);
   const byProject = project && rememberedByAll(limiters, project.id, shardsOf(project), request);
   if (byProject) throw rejection('project', request, byProject, item);
-  const user = limitedUser(item, request.user, limiters.now());
+  const user = limitedUser(item, request, limiters.now());
   const byUser = user === undefined ? undefined : rememberedByUser(limiters, amountsOf(request), item, user);
   if (byUser) throw rejection('user', request, byUser, item);
 };

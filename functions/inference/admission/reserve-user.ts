@@ -24,17 +24,17 @@ const idOf = (key: KeyItem, userHash: string): string => userLimiterId(ownerIdOf
 
 const pauseOf = (keyId: string): string => `new users of ${keyId}`;
 
-const refuseNewUsers = ({ now }: Limiters): TooManyNewUsers =>
-  new TooManyNewUsers(MAX_NEW_USERS_PER_MINUTE, MINUTE_MS - (now() % MINUTE_MS));
+const refuseNewUsers = ({ now }: Limiters, userField: string): TooManyNewUsers =>
+  new TooManyNewUsers(MAX_NEW_USERS_PER_MINUTE, MINUTE_MS - (now() % MINUTE_MS), userField);
 
 // The user is counted first: after a crash, one less can be added in that minute.
-const createUser = async (limiters: Limiters, id: string, keyId: string): Promise<LimiterItem> => {
+const createUser = async (limiters: Limiters, id: string, keyId: string, userField: string): Promise<LimiterItem> => {
   const { store, cache, now } = limiters;
   const deleteAt = userDeletedAt(now());
   const minute = Math.floor(now() / MINUTE_MS);
   if (!(await store.countNewUser({ keyId, minute, most: MAX_NEW_USERS_PER_MINUTE, deleteAt }))) {
     cache.pause(pauseOf(keyId), (minute + 1) * MINUTE_MS);
-    throw refuseNewUsers(limiters);
+    throw refuseNewUsers(limiters, userField);
   }
   return store.createUser(id, deleteAt);
 };
@@ -55,10 +55,10 @@ export const canBeTooNew = ({ cache, now }: Limiters, key: KeyItem, userHash: st
   cache.isPaused(pauseOf(ownerIdOf(key.id)), now()) && !cache.get(idOf(key, userHash))?.item;
 
 /** Rejects a new user without a write, while no more can be added. @throws 429 */
-export const checkNotNew = async (limiters: Limiters, key: KeyItem, userHash: string): Promise<void> => {
+export const checkNotNew = async (limiters: Limiters, key: KeyItem, userHash: string, userField: string): Promise<void> => {
   const id = idOf(key, userHash);
   const item = await limiters.store.get(id);
-  if (!item) throw refuseNewUsers(limiters);
+  if (!item) throw refuseNewUsers(limiters, userField);
   limiters.cache.see(id, item, limiters.now());
 };
 
@@ -83,6 +83,7 @@ const endAbandoned = async ({ store, cache, now }: Limiters, item: LimiterItem):
 /**
  * Reserves a request in the limiter of its end user, after its key's. A new user gets a limiter first.
  * @param key as the reservation in it has verified it
+ * @param userField the header or the field that names the user
  * @throws 429 if the key has too many new users; 503
  */
 export const reserveUser = async (
@@ -90,6 +91,7 @@ export const reserveUser = async (
   { requestId, tokens, holdNanos }: RequestedAmounts,
   key: KeyItem,
   userHash: string,
+  userField: string,
 ): Promise<Reserved<LimiterItem> | RefusedBy<LimiterItem>> => {
   const { store, cache, now } = limiters;
   const limiterId = idOf(key, userHash);
@@ -122,7 +124,7 @@ export const reserveUser = async (
       return { ...result, roundTrips: roundTrips + result.roundTrips };
     } catch (error) {
       if (!(error instanceof UnknownUser) || creation === MAX_CREATIONS) throw error;
-      known = { item: await createUser(limiters, limiterId, ownerIdOf(key.id)), isExact: true };
+      known = { item: await createUser(limiters, limiterId, ownerIdOf(key.id), userField), isExact: true };
       roundTrips += 2;
     }
   }

@@ -5,6 +5,7 @@ import type { UserLimits } from '../../../shared/admission/item/limits.ts';
 import { ownerIdOf } from '../../../shared/admission/item/shards.ts';
 import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
+import type { AdmissionRequest } from './admission-request.ts';
 
 // 96 bits: entries of requests in flight have it, and each byte of an item costs.
 const HASH_CHARACTERS = 16;
@@ -19,20 +20,30 @@ export const userHashOf = (keyId: string, user: string, since?: number): string 
 
 /** 400: the key has limits for each end user, and the request names none. */
 export class UserRequired extends InvalidRequest {
-  constructor() {
+  constructor(param: string) {
     super({
-      param: 'user',
+      param,
       code: 'user_required',
-      message:
-        "This API key has limits for each end user, so every request must name one. Send your end user's id in 'user', or in 'metadata.user_id' to the Messages API.",
+      message: `This API key has limits for each end user, so every request must name one. Send your end user's id in '${param}'.`,
     });
   }
 }
 
-/** The end user's hash, if the key has limits for each of them. @throws 400 if the request has no user */
-export const limitedUser = (item: KeyItem, user: string | undefined, nowMs: number): string | undefined => {
-  if (!userLimitsOf(item)) return undefined;
-  if (!user) throw new UserRequired().withHeaders(limitHeaders([item], nowMs));
+/** The header or the field in which a request names its end user. */
+export const userFieldOf = ({ userField = 'user' }: Pick<AdmissionRequest, 'userField'>): string => userField;
+
+/**
+ * The end user's hash, if the key has limits for each of them and the request isn't free.
+ * @throws 400 if the request has no user
+ */
+export const limitedUser = (
+  item: KeyItem,
+  request: Pick<AdmissionRequest, 'user' | 'userField' | 'isFree'>,
+  nowMs: number,
+): string | undefined => {
+  const { user, isFree } = request;
+  if (isFree || !userLimitsOf(item)) return undefined;
+  if (!user) throw new UserRequired(userFieldOf(request)).withHeaders(limitHeaders([item], nowMs));
   return userHashOf(ownerIdOf(item.id), user, item.since);
 };
 

@@ -1,3 +1,4 @@
+import type { FieldNames } from '../../../shared/http/errors.ts';
 import { idLike } from '../../../shared/ids/id.ts';
 import { modelsAfterFirst } from '../fallback/requested-models.ts';
 import type { InferenceRoute } from '../pipeline/inference-route.ts';
@@ -16,6 +17,8 @@ const formOf = (request: ChatCompletionRequest): ReplyForm => ({
   isLegacy: isLegacy(request),
 });
 
+const NEWER_NAME: FieldNames = { max_tokens: 'max_completion_tokens' };
+
 /** Creates chat completions (interface 4.1). */
 export const chatCompletions: InferenceRoute<ChatCompletionRequest> = {
   schema: chatRequest,
@@ -29,6 +32,7 @@ export const chatCompletions: InferenceRoute<ChatCompletionRequest> = {
     requestedTokens: maxTokensOf(request),
     whenExceeded: request.context_length_exceeded_behavior ?? 'truncate',
     maxPromptTokens: request.prompt_truncate_len ?? undefined,
+    ...(request.max_completion_tokens != null && { names: NEWER_NAME }),
   }),
   toPrompt: toChatPrompt,
   toUpstream: toUpstreamChat,

@@ -1,7 +1,8 @@
 import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
-import type { ApiError } from '../../../shared/http/errors.ts';
+import { type ApiError, nameOf } from '../../../shared/http/errors.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
+import { USER_HEADER } from '../../../shared/http/user-id.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import { forDeployments, type Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { AdmissionRequest } from '../admission/admission-request.ts';
@@ -65,7 +66,7 @@ const dearest = (candidates: readonly Candidate<PreparedRequest>[]): bigint => {
 // The most that any of the candidates can use.
 const toAdmission = <Request extends InferenceRequest>(
   key: PresentedKey,
-  { request, asked, model, authenticated, requestedModels, userId }: ParsedRequest<Request, PreparedRequest>,
+  { request, asked, model, prepared, authenticated, requestedModels, userId }: ParsedRequest<Request, PreparedRequest>,
   candidates: readonly Candidate<PreparedRequest>[],
 ): Omit<AdmissionRequest, 'requestId'> => ({
   key,
@@ -76,6 +77,8 @@ const toAdmission = <Request extends InferenceRequest>(
   tokens: Math.max(...candidates.map(({ prepared }) => prepared.tokens)),
   maxCostNanos: () => dearest(candidates),
   user: userId ?? request.user ?? undefined,
+  userField: userId ? USER_HEADER : nameOf('user', prepared.window.names),
+  maxTokensField: prepared.hasNoOutput ? undefined : nameOf('max_tokens', prepared.window.names),
 });
 
 /**

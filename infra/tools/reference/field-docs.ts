@@ -72,7 +72,7 @@ export const fieldDocs: Readonly<Record<string, FieldDoc>> = {
   },
   user: {
     description:
-      'Your own id for the end user. It is stored with the usage of the request. If the API key has limits for each of its end users (`per_user`), it is required, and they are counted by it: a 429 with the `param` `user` is about one of them.',
+      'Your own id for the end user. It is stored with the usage of the request. If the API key has limits for each of its end users (`per_user`), it is required, and they are counted by it: a 429 that names this field in `param` is about one of them.',
   },
   metadata: { description: 'An object of your own, up to 16 KiB of JSON. It is stored with the usage of the request.' },
   prompt_truncate_len: { description: 'Truncates the prompt to this number of tokens. The oldest messages are removed first.' },

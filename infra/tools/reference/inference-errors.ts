@@ -27,7 +27,16 @@ const ask = { model: 'qwen3-8b', messages: [{ role: 'user', content: 'Hello' }] 
 const chatRefusal = (body: unknown): ApiError => refusalOf(() => validate(chatRequest, body));
 const limits = { requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 32 };
 const refused = (facts: Pick<Refused, 'refusal'> & Partial<Refused>): ApiError =>
-  refusedBy({ owner: 'key', limits, tokens: 250_000, holdNanos: 2_100_000n, headers: {}, ...facts });
+  refusedBy({
+    owner: 'key',
+    param: null,
+    maxTokensField: 'max_tokens',
+    limits,
+    tokens: 250_000,
+    holdNanos: 2_100_000n,
+    headers: {},
+    ...facts,
+  });
 
 // The middle of a wake that began five minutes before it is expected to end.
 const NOW_MS = 1_795_262_400_000;
@@ -38,6 +47,21 @@ export const WAITING_LIMITS = { ofDeployment: 50, ofOrganization: 50 };
 /** A deployment that is starting, as a host reports it. */
 export const wakingExample = (host: Host, why: NotWaiting): ApiError =>
   new DeploymentWaking(host, ask.model, { start: START, why, limits: WAITING_LIMITS, nowMs: NOW_MS });
+
+/** The errors about the end user of a request, by their names in the references. @param param that names the user */
+export const endUserErrors = (param: string) => ({
+  user_required: new UserRequired(param),
+  user_requests: refused({ owner: 'user', param, refusal: { dimension: 'requests', retryAfterMs: 1_480 } }),
+  user_concurrency: refused({ owner: 'user', param, refusal: { dimension: 'concurrency', retryAfterMs: 1_000 } }),
+  user_budget_spent: refused({
+    owner: 'user',
+    param,
+    refusal: { dimension: 'budget', period: 'month', isHeld: false, retryAfterMs: 86_400_000 },
+  }),
+  new_users: new TooManyNewUsers(MAX_NEW_USERS_PER_MINUTE, 20_000, param),
+});
+
+const { user_required, ...limitsOfUser } = endUserErrors('user');
 
 /** The serverless host's error responses by status. */
 export const inferenceErrorReplies = {
@@ -52,7 +76,7 @@ export const inferenceErrorReplies = {
       structured_outputs_off: new StructuredOutputsOff('response_format', ask.model),
       wait_for_capacity: invalidWait(),
       fallback_header: invalidFallbackHeader(),
-      user_required: new UserRequired(),
+      user_required,
     },
   },
   401: {
@@ -103,23 +127,17 @@ export const inferenceErrorReplies = {
   },
   429: {
     description:
-      'A limit of the API key, of its project or of its organization has been reached, or one that the API key has for each of its end users: then `param` is `user`. Official clients wait for `retry-after` and retry automatically. `insufficient_quota`: the budget or the credit has been spent, and `x-should-retry` is `false`. Another model is never tried instead.',
+      'A limit of the API key, of its project or of its organization has been reached, or one that the API key has for each of its end users: then `param` names the field or the header of the end user. Official clients wait for `retry-after` and retry automatically. `insufficient_quota`: the budget or the credit has been spent, and `x-should-retry` is `false`. Another model is never tried instead.',
     schema: 'Error',
     headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry'],
     errors: {
       requests: refused({ refusal: { dimension: 'requests', retryAfterMs: 1_480 } }),
       tokens: refused({ refusal: { dimension: 'tokens', retryAfterMs: 9_200 } }),
       concurrency: refused({ refusal: { dimension: 'concurrency', retryAfterMs: 1_000 } }),
-      user_requests: refused({ owner: 'user', refusal: { dimension: 'requests', retryAfterMs: 1_480 } }),
-      user_concurrency: refused({ owner: 'user', refusal: { dimension: 'concurrency', retryAfterMs: 1_000 } }),
-      new_users: new TooManyNewUsers(MAX_NEW_USERS_PER_MINUTE, 20_000),
+      ...limitsOfUser,
       reads: new TooManyReads(100, {}),
       too_large: refused({ refusal: { dimension: 'tokens', retryAfterMs: Number.POSITIVE_INFINITY } }),
       budget_spent: refused({ refusal: { dimension: 'budget', period: 'month', isHeld: false, retryAfterMs: 86_400_000 } }),
-      user_budget_spent: refused({
-        owner: 'user',
-        refusal: { dimension: 'budget', period: 'month', isHeld: false, retryAfterMs: 86_400_000 },
-      }),
       project_budget_spent: refused({
         owner: 'project',
         refusal: { dimension: 'budget', period: 'month', isHeld: false, retryAfterMs: 86_400_000 },

@@ -1,10 +1,10 @@
 import { DeploymentBusy, DeploymentStopped, WakeUnpaid } from '../../../functions/inference/capacity/errors.ts';
 import { expiredKey, missingKey, wrongHost, wrongKey } from '../../../shared/admission/item/key-errors.ts';
 import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
-import { invalidUserId } from '../../../shared/http/user-id.ts';
+import { invalidUserId, USER_HEADER } from '../../../shared/http/user-id.ts';
 import { DeploymentNotFound, DeploymentNotReady } from '../../../shared/models/errors.ts';
 import type { ErrorReply } from './error-reply.ts';
-import { inferenceErrorReplies, WAITING_LIMITS, wakingExample } from './inference-errors.ts';
+import { endUserErrors, inferenceErrorReplies, WAITING_LIMITS, wakingExample } from './inference-errors.ts';
 
 const host = { scope: 'on_demand' } as const;
 const reason = {
@@ -14,6 +14,9 @@ const reason = {
 };
 
 const { model_not_found: _, ...notFound } = inferenceErrorReplies[404].errors;
+// Every request names its end user in the header.
+const { user_required: _required, ...invalid } = inferenceErrorReplies[400].errors;
+const { user_required: _never, ...limitsOfUser } = endUserErrors(USER_HEADER);
 
 /** The on-demand host's error responses by status: those of the serverless host, with deployments instead of models. */
 export const onDemandErrorReplies: Readonly<Record<keyof typeof inferenceErrorReplies, ErrorReply>> = {
@@ -22,7 +25,7 @@ export const onDemandErrorReplies: Readonly<Record<keyof typeof inferenceErrorRe
     ...inferenceErrorReplies[400],
     description:
       'The request is invalid, uses a feature that the model does not support, or has no valid `X-User-Id` header. `param` names the field or the header.',
-    errors: { ...inferenceErrorReplies[400].errors, user_id: invalidUserId() },
+    errors: { ...invalid, user_id: invalidUserId() },
   },
   401: {
     ...inferenceErrorReplies[401],
@@ -46,6 +49,7 @@ export const onDemandErrorReplies: Readonly<Record<keyof typeof inferenceErrorRe
     ...inferenceErrorReplies[429],
     errors: {
       ...inferenceErrorReplies[429].errors,
+      ...limitsOfUser,
       wake_unpaid: new WakeUnpaid('qwen3-8b', new OutOfCredit('qwen3-8b', { neededNanos: 705_000_000n, availableNanos: 120_000_000n })),
     },
   },

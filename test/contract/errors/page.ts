@@ -116,6 +116,7 @@ const LABELS: Readonly<Record<string, string>> = {
   ...{ perDay: 'limit', MAX_CHARACTERS_TOGETHER: 'limit', lacking: 'permission', first: 'month', unsupported: 'field' },
   ...{
     LIMITING: 'field',
+    maxTokensField: 'field',
     format: 'file',
     created_at: 'month',
     SETTABLE: 'statuses',
@@ -129,6 +130,7 @@ const LABELS_OF_CODES: Readonly<Record<string, Readonly<Record<string, string>>>
   context_length_exceeded: { first: 'input', last: 'input', long: 'input', context_length: 'windowTokens' },
   wrong_model_task: { value: 'path' },
   too_many_tokens: { value: 'tokens' },
+  user_required: { request: 'field' },
 };
 // Parts of the messages of one code that differ from request to request, as one phrase.
 const PHRASES: Readonly<Record<string, readonly (readonly [string, string])[]>> = {

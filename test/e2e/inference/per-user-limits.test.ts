@@ -17,9 +17,12 @@ const MAX_REQUESTS = 60;
 const SLOW_TOKEN_MS = 400;
 const SLOW_TOKENS = 10;
 
+const EMBEDDING_MODEL = 'sluice-tiny-embed';
+
 const newUser = (): string => randomUUID();
 
 describe.each(HOSTS)('the limits of end users on the %s host', (name) => {
+  const field = name === 'serverless' ? 'user' : 'X-User-Id';
   let run: HostRun;
   let control: Control;
   let owner: SignedIn;
@@ -29,8 +32,10 @@ describe.each(HOSTS)('the limits of end users on the %s host', (name) => {
     control = controlOf(run);
     ({ id: organization } = await control.createOrganization());
     owner = await control.createUser({ role: 'owner', organization });
-    const model = await run.models.get(SERVERLESS_POOL, run.model);
-    if (name === 'on-demand' && model) await run.models.put(organization, model);
+    for (const own of [run.model, EMBEDDING_MODEL]) {
+      const model = await run.models.get(SERVERLESS_POOL, own);
+      if (name === 'on-demand' && model) await run.models.put(organization, model);
+    }
   });
   afterAll(async () => {
     await run.control('container');
@@ -83,7 +88,7 @@ describe.each(HOSTS)('the limits of end users on the %s host', (name) => {
     const [ann, bob] = [newUser(), newUser()];
     for (let request = 0; request < 2; request++) await complete(ann);
     const error = await rejection(complete(ann));
-    expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded', type: 'requests', param: 'user' });
+    expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded', type: 'requests', param: field });
     expect(error.message).toContain("The end user's limit of 2 requests per minute has been reached");
     expect(Number(error.headers.get('retry-after'))).toBeGreaterThan(0);
     await complete(bob);
@@ -93,7 +98,7 @@ describe.each(HOSTS)('the limits of end users on the %s host', (name) => {
     const key = await createKey({ tokens_per_minute: 40 });
     const { error, sent } = await rejectionOfMany(key, newUser());
     expect(sent).toBeGreaterThan(0);
-    expect(error).toMatchObject({ status: 429, type: 'tokens', param: 'user' });
+    expect(error).toMatchObject({ status: 429, type: 'tokens', param: field });
     expect(error.message).toContain("The end user's limit of 40 tokens per minute has been reached");
     const bob = newUser();
     await key.complete(bob);
@@ -108,7 +113,7 @@ describe.each(HOSTS)('the limits of end users on the %s host', (name) => {
     const first = await stream(ann, SLOW_TOKENS);
     await run.control('container');
     const error = await rejection(complete(ann));
-    expect(error).toMatchObject({ status: 429, type: 'concurrency', param: 'user' });
+    expect(error).toMatchObject({ status: 429, type: 'concurrency', param: field });
     expect(error.message).toContain("The end user's limit of 1 concurrent requests has been reached");
     await complete(bob);
     const chunks = await Array.fromAsync(first);
@@ -122,7 +127,7 @@ describe.each(HOSTS)('the limits of end users on the %s host', (name) => {
     const [ann, bob] = [newUser(), newUser()];
     const { error, sent } = await rejectionOfMany(key, ann);
     expect(sent).toBeGreaterThan(0);
-    expect(error).toMatchObject({ status: 429, code: 'insufficient_quota', param: 'user' });
+    expect(error).toMatchObject({ status: 429, code: 'insufficient_quota', param: field });
     expect(error.message).toContain('more than what is left of the monthly budget of this end user');
     expect(error.headers.get('x-should-retry')).toBe('false');
     await key.complete(bob);
@@ -146,10 +151,30 @@ describe.each(HOSTS)('the limits of end users on the %s host', (name) => {
       await run.database.put({ TableName: run.tables.Keys as string, Item });
     }
     const error = await rejection(complete(newUser()));
-    expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded', param: 'user' });
+    expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded', param: field });
     expect(error.message).toContain(`The limit of ${MAX_NEW_USERS_PER_MINUTE} new end users per minute has been reached`);
     expect(Number(error.headers.get('retry-after'))).toBeLessThanOrEqual(60);
     await complete(known);
+  });
+
+  const ASKED = 'Tell me about all of the rivers and the harbours of the country.';
+  const chat = { messages: [{ role: 'user', content: ASKED }] };
+  test.each([
+    ['/v1/chat/completions', 'Shorten the prompt or lower max_tokens.', { ...chat, max_tokens: 100 }],
+    ['/v1/chat/completions', 'Shorten the prompt or lower max_completion_tokens.', { ...chat, max_completion_tokens: 100 }],
+    ['/v1/responses', 'Shorten the prompt or lower max_output_tokens.', { input: ASKED, max_output_tokens: 100 }],
+    ['/v1/embeddings', 'Shorten the request.', { input: ASKED }],
+  ])('advise on %s with the fields of the request: %s', async (path, advice, body) => {
+    const { secret } = await createKey({ tokens_per_minute: 2 });
+    const model = path === '/v1/embeddings' ? EMBEDDING_MODEL : run.model;
+    const reply = await fetch(run.base_url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'X-User-Id': newUser() },
+      body: JSON.stringify({ ...body, model, user: newUser() }),
+    });
+    const { error } = (await reply.json()) as { error: { message: string; param: string } };
+    expect({ status: reply.status, param: error.param }).toEqual({ status: 429, param: field });
+    expect(error.message.endsWith(`but the end user's limit is 2 tokens per minute. ${advice}`)).toBe(true);
   });
 
   if (name === 'serverless')
@@ -160,13 +185,24 @@ describe.each(HOSTS)('the limits of end users on the %s host', (name) => {
       const body = { model: run.model, messages: [{ role: 'user' as const, content: 'Hello' }], max_tokens: 4 };
       const missing = client.chat.completions.create(body, { headers: { 'X-User-Id': newUser() } });
       await expect(missing).rejects.toMatchObject({ status: 400, code: 'user_required', param: 'user' });
-      const sendMessage = (user_id: string) =>
+      const sendMessage = (user_id?: string) =>
         fetch(`${run.base_url}/v1/messages`, {
           method: 'POST',
           headers: { 'x-api-key': secret, 'content-type': 'application/json', 'anthropic-version': '2023-06-01' },
           body: JSON.stringify({ ...body, metadata: { user_id } }),
         });
-      expect((await sendMessage(ann)).status).toBe(429);
+      const rejectionOfMessage = async (user_id?: string) => {
+        const reply = await sendMessage(user_id);
+        const { error } = (await reply.json()) as { error: { message: string; details: object } };
+        return { status: reply.status, message: error.message, ...error.details };
+      };
+      expect(await rejectionOfMessage(ann)).toMatchObject({ status: 429, param: 'metadata.user_id' });
+      expect(await rejectionOfMessage()).toMatchObject({
+        status: 400,
+        error_code: 'user_required',
+        param: 'metadata.user_id',
+        message: expect.stringMatching(/Send your end user's id in 'metadata\.user_id'\.$/),
+      });
       expect((await sendMessage(newUser())).status).toBe(200);
     });
   else
@@ -176,7 +212,7 @@ describe.each(HOSTS)('the limits of end users on the %s host', (name) => {
       await complete(ann);
       const body = { model: run.model, messages: [{ role: 'user' as const, content: 'Hello' }], max_tokens: 4, user: newUser() };
       const again = client.chat.completions.create(body, { headers: { 'X-User-Id': ann.toUpperCase() } });
-      expect(await rejection(again)).toMatchObject({ status: 429, param: 'user' });
+      expect(await rejection(again)).toMatchObject({ status: 429, param: field });
       await client.chat.completions.create({ ...body, user: ann }, { headers: { 'X-User-Id': newUser() } });
     });
 });

@@ -49,9 +49,10 @@ describe.each([
 
   test('shows whose limit a 429 is about', () => {
     const { description, content } = components.responses[429] ?? { description: '', content: undefined };
-    expect(description).toContain('`param` is `user`');
+    expect(description).toContain('`param` names the field or the header of the end user');
     const examples = JSON.stringify(content?.['application/json'].examples);
     for (const owner of ['The end user', 'of this project', 'prepaid credit', 'new end users']) expect(examples).toContain(owner);
     expect(examples.includes("can't be woken")).toBe(host === 'on_demand');
+    expect(examples).toContain(host === 'on_demand' ? '"param":"X-User-Id"' : '"param":"user"');
   });
 });
