@@ -4,7 +4,7 @@ import type { ReadableKeys } from '../../shared/admission/stores/limiter-reader.
 import type { Host } from '../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { ApiError, InvalidRequest } from '../../shared/http/errors.ts';
-import { jsonReply } from '../../shared/http/reply.ts';
+import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 import { userIdOf } from '../../shared/http/user-id.ts';
 import { validate } from '../../shared/http/validate.ts';
@@ -42,12 +42,27 @@ const withConstants = (response: StoredResponse['response']): Record<string, unk
   };
 };
 
-const callerOf = async ({ host, keys }: ResponsesDependencies, event: ApiEvent) => {
-  const item = await authenticateForRead(keys, presentedKey(event, host));
-  event.sender = { key_id: item.id, org_id: item.org };
-  if (host.scope === 'on_demand') userIdOf(event);
-  return { organization: item.org, headers: limitHeaders([item], keys.now()) };
-};
+interface Caller {
+  organization: string;
+  headers: Record<string, string>;
+}
+
+// Errors have the headers, too.
+const forCaller =
+  (handle: (deps: ResponsesDependencies, event: ApiEvent, caller: Caller) => Promise<Reply>) =>
+  (deps: ResponsesDependencies): Handle =>
+  async (event) => {
+    const { host, keys } = deps;
+    const item = await authenticateForRead(keys, presentedKey(event, host));
+    event.sender = { key_id: item.id, org_id: item.org };
+    const headers = limitHeaders([item], keys.now());
+    try {
+      if (host.scope === 'on_demand') userIdOf(event);
+      return await handle(deps, event, { organization: item.org, headers });
+    } catch (error) {
+      throw error instanceof ApiError ? error.withHeaders(headers) : error;
+    }
+  };
 
 const idOf = ({ pathParameters }: ApiEvent): string => pathParameters?.id ?? '';
 
@@ -57,36 +72,27 @@ const storedResponse = async ({ store }: ResponsesDependencies, organization: st
   return stored;
 };
 
-export const retrieveResponse =
-  (deps: ResponsesDependencies): Handle =>
-  async (event) => {
-    const { organization, headers } = await callerOf(deps, event);
-    if (event.queryStringParameters?.stream === 'true')
-      throw new InvalidRequest({
-        param: 'stream',
-        message: 'A stored response cannot be streamed. Leave out stream to retrieve it as one object.',
-      });
-    const id = idOf(event);
-    const stored = await storedResponse(deps, organization, id);
-    return jsonReply(event.requestId, 200, withConstants(stored.response), headers);
-  };
+export const retrieveResponse = forCaller(async (deps, event, { organization, headers }) => {
+  if (event.queryStringParameters?.stream === 'true')
+    throw new InvalidRequest({
+      param: 'stream',
+      message: 'A stored response cannot be streamed. Leave out stream to retrieve it as one object.',
+    });
+  const id = idOf(event);
+  const stored = await storedResponse(deps, organization, id);
+  return jsonReply(event.requestId, 200, withConstants(stored.response), headers);
+});
 
 /** After this, the response can't be retrieved or continued. */
-export const deleteResponse =
-  (deps: ResponsesDependencies): Handle =>
-  async (event) => {
-    const { organization, headers } = await callerOf(deps, event);
-    const id = idOf(event);
-    if (!(await deps.store.delete(organization, id))) throw new ResponseNotFound(id);
-    return jsonReply(event.requestId, 200, { id, object: 'response', deleted: true }, headers);
-  };
+export const deleteResponse = forCaller(async (deps, event, { organization, headers }) => {
+  const id = idOf(event);
+  if (!(await deps.store.delete(organization, id))) throw new ResponseNotFound(id);
+  return jsonReply(event.requestId, 200, { id, object: 'response', deleted: true }, headers);
+});
 
-export const listInputItems =
-  (deps: ResponsesDependencies): Handle =>
-  async (event) => {
-    const { organization, headers } = await callerOf(deps, event);
-    const query = validate(InputItemsQuery, event.queryStringParameters ?? {});
-    const id = idOf(event);
-    const stored = await storedResponse(deps, organization, id);
-    return jsonReply(event.requestId, 200, listItems(stored, query), headers);
-  };
+export const listInputItems = forCaller(async (deps, event, { organization, headers }) => {
+  const query = validate(InputItemsQuery, event.queryStringParameters ?? {});
+  const id = idOf(event);
+  const stored = await storedResponse(deps, organization, id);
+  return jsonReply(event.requestId, 200, listItems(stored, query), headers);
+});

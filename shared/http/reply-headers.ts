@@ -1,4 +1,4 @@
-/** The state of the key's limits, on every reply to a request with a valid key. */
+/** The state of the key's limits, on every reply to a request with a valid key, except lists of models. */
 export const LIMIT_HEADERS = [
   'x-ratelimit-limit-requests',
   'x-ratelimit-remaining-requests',

@@ -1,6 +1,7 @@
 import type { KeyItem } from '../../../shared/admission/item/key-item.ts';
 import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
 import { authenticateForRead } from '../../../shared/admission/keys/authenticate.ts';
+import { limitHeaders } from '../../../shared/admission/keys/rate-limits.ts';
 import type { Host } from '../../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError, ServiceUnavailable } from '../../../shared/http/errors.ts';
@@ -85,10 +86,15 @@ const releaseClaim = async (idempotency: IdempotencyStore, claim: Pick<Claim, 'i
 };
 
 // Nothing is admitted, counted or charged.
-const replayOf = ({ requestId }: ApiEvent, { requestId: original, contentType, body, ignored, fallback }: StoredResult): Reply => ({
+const replayOf = (
+  { requestId }: ApiEvent,
+  { requestId: original, contentType, body, ignored, fallback }: StoredResult,
+  headers: Record<string, string>,
+): Reply => ({
   statusCode: 200,
   headers: {
     ...commonHeaders(requestId, contentType),
+    ...headers,
     ...(ignored && { 'x-sluice-ignored': ignored }),
     ...(fallback && fallbackHeader(fallback)),
     'idempotent-replayed': 'true',
@@ -113,11 +119,11 @@ export const orReplay = async <Result>(
   } catch (error) {
     const idempotencyKey = error instanceof ApiError && error.status !== 401 ? idempotencyKeyOf(event) : undefined;
     if (idempotencyKey === undefined) throw error;
-    await authenticateForRead(deps.keys, key);
+    const item = await authenticateForRead(deps.keys, key);
     checkLogHeader(event);
     const replay = await deps.idempotency.find({ keyId: key.keyId, idempotencyKey, fingerprint: fingerprintFor(deps.host, event) });
     if (!replay) throw error;
-    return { replay: replayOf(event, replay) };
+    return { replay: replayOf(event, replay, limitHeaders([item], deps.keys.now())) };
   }
 };
 
@@ -148,11 +154,12 @@ export const claimRequest = async (
     leaseMs: remainingMs + LEASE_RESERVE_MS,
   };
   const own = { id: recordIdOf(claiming), holder: requestId };
+  const headers = limitHeaders([item], deps.keys.now());
   try {
     const claimed = await deps.idempotency.claim(claiming);
     if ('replay' in claimed) {
       logInfo('replayed', { request_id: requestId, original_request_id: claimed.replay.requestId, key_id: keyId });
-      return { replay: replayOf(event, claimed.replay) };
+      return { replay: replayOf(event, claimed.replay, headers) };
     }
     // The admission decides about this request; only replays and conflicts count as reads.
     deps.keys.cache.reads.refund(keyId);
@@ -161,7 +168,7 @@ export const claimRequest = async (
   } catch (error) {
     // The claim may have been written even though the database's reply was lost.
     if (error instanceof ServiceUnavailable) await releaseClaim(deps.idempotency, own);
-    throw error;
+    throw error instanceof ApiError ? error.withHeaders(headers) : error;
   }
 };
 

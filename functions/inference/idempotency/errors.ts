@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/http/errors.ts';
 import { IDEMPOTENCY_HEADER } from '../../../shared/http/idempotency-key.ts';
+import { waitHeaders } from '../../../shared/http/wait-headers.ts';
 
 const MIN_WAIT_MS = 1_000;
 // A request can end long before its lease, so the advised wait is never longer than this.
@@ -9,15 +10,14 @@ const MAX_WAIT_MS = 10_000;
 export class IdempotencyInProgress extends ApiError {
   /** @param leaseMs the remaining time of the first request's lease */
   constructor({ leaseMs }: { leaseMs: number }) {
-    const waitMs = Math.ceil(Math.min(Math.max(leaseMs, MIN_WAIT_MS), MAX_WAIT_MS));
-    const seconds = Math.ceil(waitMs / 1_000);
+    const wait = waitHeaders(Math.min(Math.max(leaseMs, MIN_WAIT_MS), MAX_WAIT_MS));
     super({
       status: 409,
       type: 'invalid_request_error',
       code: 'idempotency_in_progress',
       param: IDEMPOTENCY_HEADER,
-      message: `The first request with this idempotency key is still in progress. Try again in ${seconds} s to get its result.`,
-      headers: { 'retry-after': String(seconds), 'retry-after-ms': String(waitMs), 'x-should-retry': 'true' },
+      message: `The first request with this idempotency key is still in progress. Try again in ${wait['retry-after']} s to get its result.`,
+      headers: { ...wait, 'x-should-retry': 'true' },
     });
   }
 }

@@ -24,7 +24,7 @@ type Tag = InferenceTag | 'Service';
 
 const SERVERLESS_DESCRIPTION = `This host generates text and is compatible with OpenAI's clients. Set a client's base URL to this host's \`/v1\`, and its API key to one of your keys.
 
-Send the API key in the header \`Authorization: Bearer <API key>\`. The \`x-ratelimit-*\` headers of every response show the key's limits. After a 429,
+Send the API key in the header \`Authorization: Bearer <API key>\`. The \`x-ratelimit-*\` headers of responses show the key's limits. After a 429,
 wait for the time in \`retry-after\`. Every response has an \`x-request-id\`. Errors have one format: \`error\` with \`message\`, \`type\`, \`param\` and
 \`code\`. In a 401, \`error\` is a string. Every path supports OPTIONS, and HEAD if it supports GET. Other methods return 405 and list the supported
 ones in \`allow\`.`;
@@ -36,7 +36,7 @@ Send the API key in the header \`Authorization: Bearer <API key>\`; keys for the
 deployment of your organization. \`GET ${MODELS_PATH}\` lists the deployments that the key can use. \`X-User-Id\` is the id of your end user, a UUID. Requests
 of one user go to the same target of a deployment for as long as that target is available, and the id is stored with the usage of each request.
 
-The \`x-ratelimit-*\` headers of every response show the key's limits. After a 429 or a 503, wait for the time in \`retry-after\`. Every response has an
+The \`x-ratelimit-*\` headers of responses show the key's limits. After a 429 or a 503, wait for the time in \`retry-after\`. Every response has an
 \`x-request-id\`. Errors have one format: \`error\` with \`message\`, \`type\`, \`param\` and \`code\`. In a 401, \`error\` is a string. Every path
 supports OPTIONS, and HEAD if it supports GET. Other methods return 405 and list the supported ones in \`allow\`.`;
 

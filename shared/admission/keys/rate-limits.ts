@@ -17,14 +17,16 @@ interface RateLimit {
   resetMs: number;
 }
 
+const headersOf = (what: string, { limit, remaining: left, resetMs: waitMs }: RateLimit): Record<string, string> => ({
+  [`x-ratelimit-limit-${what}`]: String(limit),
+  [`x-ratelimit-remaining-${what}`]: String(left),
+  [`x-ratelimit-reset-${what}`]: formatDuration(waitMs),
+});
+
 /** The `x-ratelimit-*` headers: each limit, its rest, and the time until it is fully available again. */
 export const rateLimitHeaders = ({ requests, tokens }: { requests: RateLimit; tokens: RateLimit }): Record<string, string> => ({
-  'x-ratelimit-limit-requests': String(requests.limit),
-  'x-ratelimit-remaining-requests': String(requests.remaining),
-  'x-ratelimit-reset-requests': formatDuration(requests.resetMs),
-  'x-ratelimit-limit-tokens': String(tokens.limit),
-  'x-ratelimit-remaining-tokens': String(tokens.remaining),
-  'x-ratelimit-reset-tokens': formatDuration(tokens.resetMs),
+  ...headersOf('requests', requests),
+  ...headersOf('tokens', tokens),
 });
 
 // Every shard is assumed to have as much left of its part as this one.

@@ -77,6 +77,8 @@ describe('a stored response', () => {
       service_tier: 'default',
     });
     expect(headers['x-ratelimit-limit-requests']).toBeDefined();
+    const missing = ask('GET', { path: '/v1/responses/resp_missing' });
+    await expect(missing).rejects.toMatchObject({ status: 404, headers: { 'x-ratelimit-limit-requests': expect.any(String) } });
   });
 
   test('has all counts of its usage, even if an older release stored it', async () => {

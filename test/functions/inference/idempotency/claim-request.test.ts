@@ -45,6 +45,16 @@ describe('a request repeated with its idempotency key', () => {
     expect(await inFlight()).toBe(0);
   });
 
+  test('has the limits of its key in the reply, also if it is another request', async () => {
+    const { counted } = counting(answers);
+    const { call } = await pipeline.setUp(counted);
+    const { headers } = await call({}, 600_000, KEY);
+    const limits = Object.fromEntries(Object.entries(headers).filter(([name]) => /^x-ratelimit-(?:limit|remaining)-requests$/.test(name)));
+    expect(Object.keys(limits)).toHaveLength(2);
+    expect((await call({}, 600_000, KEY)).headers).toMatchObject(limits);
+    await expect(call({ n: 2 }, 600_000, KEY)).rejects.toMatchObject({ status: 422, headers: limits });
+  });
+
   test('is a stream again if the first was a stream', async () => {
     const many: Invoke = async function* () {
       for (const word of ['Hel', 'lo ', 'you']) yield text(word);
