@@ -1,4 +1,4 @@
-import { isKeyItem } from '../../shared/admission/item/key-item.ts';
+import { isKeyItem, isOrganizationLimited, type KeyItem } from '../../shared/admission/item/key-item.ts';
 import { entryOf } from '../../shared/admission/item/limiter-item.ts';
 import { usedBy } from '../../shared/admission/plans/reservation-end.ts';
 import type { LimiterStore } from '../../shared/admission/stores/limiter-store.ts';
@@ -7,6 +7,7 @@ import type { Database } from '../../shared/database/database.ts';
 import { transact } from '../../shared/database/transaction.ts';
 import type { QueuedSettlement } from '../../shared/usage/settlement-queue.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
+import { lostEntry, toChargeLate } from './late-charge.ts';
 
 export interface Settling {
   database: Database;
@@ -21,21 +22,43 @@ export interface Settling {
  */
 export type Settled = 'settled' | 'settled_before';
 
+// A retried admission is a few milliseconds later than the item's last use says.
+const RETRIED_MS = 1_000;
+
+// The item would have been used later, had it admitted the request: it is from an older backup.
+const isRestored = ({ last_used = 0 }: KeyItem, admittedAtMs: number): boolean => last_used + RETRIED_MS < admittedAtMs;
+
+// Charges a request whose reservations were lost by a restore. `rebuild` counts it for its end user.
+const chargeLost = async ({ database, limiters, usage, now }: Settling, key: KeyItem, queued: QueuedSettlement): Promise<Settled> => {
+  const { event, shards } = queued;
+  const { request_id: requestId, key_id: keyId, org_id: org, project_id: project, admitted_at: admittedAtMs } = event;
+  if (await usage.get(keyId, requestId, shards)) return 'settled_before';
+  const owners = [...(project === undefined ? [] : [project]), ...(isOrganizationLimited(key) ? [org] : [])];
+  const charged = event.cost_nanos === 0n ? [] : [key, ...(await limiters.getMany(owners))];
+  const charges = charged.map(({ id: limiterId }) => {
+    const entry = lostEntry(admittedAtMs, event.is_prepaid === true && limiterId === org);
+    return toChargeLate(limiters.toEnd({ requestId, nowMs: now(), limiterId, entry, used: usedBy(event, admittedAtMs) }));
+  });
+  await transact(database, [usage.toPut(event, shards), ...charges]);
+  return 'settled';
+};
+
 /**
  * Settles a request from its message, as its function would have. Can be repeated, and runs concurrently with the
  * function, the sweep and a request that takes over from this one. The event and the releases are one transaction, so
  * the request is charged if and only if it has the event.
  * @throws Error if it must be delivered again, for instance because another settlement came first
  */
-export const settleQueued = async (
-  { database, limiters, usage, now }: Settling,
-  { event, limiterId, shards }: QueuedSettlement,
-): Promise<Settled> => {
+export const settleQueued = async (deps: Settling, queued: QueuedSettlement): Promise<Settled> => {
+  const { database, limiters, usage, now } = deps;
+  const { event, limiterId, shards } = queued;
   const { request_id: requestId, key_id: keyId, admitted_at: admittedAtMs } = event;
   const item = await limiters.get(limiterId);
-  const entry = item && isKeyItem(item) ? entryOf(item, requestId) : undefined;
+  if (!item || !isKeyItem(item)) return 'settled_before';
+  const entry = entryOf(item, requestId);
+  if (!entry && event.outcome !== 'orphaned' && isRestored(item, admittedAtMs)) return chargeLost(deps, item, queued);
   // The key's entry is released last. An entry of another attempt is still in use.
-  if (!item || !isKeyItem(item) || entry?.admittedAtMs !== admittedAtMs) return 'settled_before';
+  if (entry?.admittedAtMs !== admittedAtMs) return 'settled_before';
   const { reservations, isComplete } = await reservationsOf(item, requestId, entry, (ownerId) => readAllShards(limiters, ownerId));
   const ending = { requestId, nowMs: now() };
   const stored = await usage.get(keyId, requestId, shards);

@@ -8,6 +8,7 @@ import { queuedSettlements } from '../../../functions/metering/queued-settlement
 import type { Settling } from '../../../functions/metering/settle-queued.ts';
 import { sweep } from '../../../functions/metering/sweep.ts';
 import { createFifoQueue } from '../../../infra/local/sqs/fifo-queue.ts';
+import { type LimiterItem, storedEntriesOf } from '../../../shared/admission/item/limiter-item.ts';
 import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
 import { createLimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
@@ -201,6 +202,25 @@ describe('settleQueued', () => {
     expect(await deliver()).toBe(0);
     expect(await stored()).toBeUndefined();
     expect(await charged()).toBe(0n);
+  });
+
+  test('charges a request whose reservations a restore has lost, once', async () => {
+    const { key, admission, event, send, deliver, charged, stored, wait } = await setUp();
+    const own = await database.limiters.get(key.keyId);
+    for (const id of [key.keyId, own?.org as string]) {
+      const item = await database.limiters.get(id);
+      const { [admission.requestId]: _, ...fl } = storedEntriesOf(item as LimiterItem);
+      const before = Object.fromEntries(Object.entries(item ?? {}).filter(([name]) => !/^([rtdm]\d+|spent|slot|last_used|ep)$/.test(name)));
+      const avail = { ...(item?.avail !== undefined && { avail: CREDIT }) };
+      await database.database.put({ TableName: database.tables.Keys as string, Item: { ...before, ...avail, fl } });
+    }
+    await send(event);
+    await deliver();
+    await send({ ...event, outcome: 'timed_out' });
+    wait(6 * MINUTE_MS);
+    await deliver();
+    expect(await stored()).toEqual(event);
+    expect(await charged()).toBe(COST);
   });
 
   test('redelivers an unreadable message, which does not hold up others', async () => {
