@@ -11,8 +11,9 @@ import { prefixes } from '../../../shared/ids/id.ts';
 import { type NotificationType, newNotification } from '../../../shared/notifications/notification.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
-import { type Alert, type AlertStore, AlreadyAlerted, type CreditBaseline } from './alert-store.ts';
+import { AlertedMeanwhile, type AlertStore, type CreditBaseline } from './alert-store.ts';
 import { type BudgetUse, budgetUseOf } from './budget-use.ts';
+import { type Alert, withAlert } from './last-alerts.ts';
 import { thresholdReached } from './threshold.ts';
 
 export interface AlertDependencies {
@@ -33,16 +34,26 @@ const readWhole = async (limiters: AlertDependencies['limiters'], id: string): P
   return own && mergeShards([own, ...others]);
 };
 
+// Evaluations of an organization can run at the same time.
+const MAX_NOTIFY_ATTEMPTS = 5;
+
 const notify = async (
   { database, alerts, outbox, now }: AlertDependencies,
   alert: Alert,
   { type, subject, data }: { type: NotificationType; subject: string; data: Record<string, unknown> },
 ): Promise<void> => {
-  const { organization, threshold } = alert;
-  const notification = newNotification({ type, organization, subject, at: now(), data: { threshold, ...data } });
-  await transact(database, [alerts.toNote(alert), outbox.toEmit(notification)]).catch((error: unknown) => {
-    if (!(error instanceof AlreadyAlerted)) throw error;
-  });
+  const { organization, limit, threshold } = alert;
+  for (let attempt = 1; ; attempt++) {
+    const known = await alerts.find(organization, limit);
+    const next = withAlert(known, alert);
+    if (!next) return;
+    const notification = newNotification({ type, organization, subject, at: now(), data: { threshold, ...data } });
+    try {
+      return await transact(database, [alerts.toReplace(alert, known, next), outbox.toEmit(notification)]);
+    } catch (error) {
+      if (!(error instanceof AlertedMeanwhile) || attempt === MAX_NOTIFY_ATTEMPTS) throw error;
+    }
+  }
 };
 
 const isProject = (owner: string): boolean => owner.startsWith(prefixes.project);

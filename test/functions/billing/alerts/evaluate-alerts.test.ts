@@ -152,6 +152,26 @@ describe('evaluateAlerts for budgets', () => {
     expect(await notifiedOf(organization)).toMatchObject([{ threshold: 40 }, { spent: '9', threshold: 80 }]);
   });
 
+  test.each([
+    ['none before', [], ['9', '5', '10']],
+    ['one before', [4n * DOLLAR], ['4', '5', '10', '9']],
+  ])('notifies of an ended period after the next one has reached the same threshold (%s)', async (_, early, spent) => {
+    const midnight = Date.UTC(2027, 0, 1);
+    const organization = newId('organization');
+    const key = await makeKey(database.limiters, { org: organization, day_budget_nanos: 10n * DOLLAR });
+    const at = (nowMs: number) => evaluateAlerts(depsOf(nowMs, [40, 80, 90]), { organization, keys: [key.keyId] });
+    for (const nanos of early) await spend(key, nanos, { nowMs: midnight - HOUR_MS });
+    await at(midnight - HOUR_MS);
+    await spend(key, 5n * DOLLAR, { nowMs: midnight + SECOND_MS });
+    await at(midnight + MINUTE_MS);
+    await spend(key, 5n * DOLLAR, { nowMs: midnight + MINUTE_MS });
+    await at(midnight + MINUTE_MS);
+    // A stream that began before midnight ends now.
+    await spend(key, early.length > 0 ? 5n * DOLLAR : 9n * DOLLAR, { nowMs: midnight - SECOND_MS });
+    for (let i = 0; i < 2; i++) await at(midnight + 2 * MINUTE_MS);
+    expect((await notifiedOf(organization)).map((each) => 'spent' in each && each.spent).sort()).toEqual([...spent].sort());
+  });
+
   test.each(['day', 'month', 'total'] as const)('notify again within the period (%s) after the budget was changed', async (period) => {
     const organization = newId('organization');
     const key = await makeKey(database.limiters, { org: organization });
