@@ -26,6 +26,9 @@ export const InvoiceNote = z
   .max(1_000)
   .meta({ examples: ['Reverse charge: the customer owes the VAT.'] });
 
+/** The currency and the terms of a seller who sets none, and those of drafts while there is no seller. */
+export const DEFAULT_TERMS = { currency: 'USD', currency_symbol: '$', payment_terms_days: 30 };
+
 /** The deployer's company. It is copied to each invoice, so a change applies to later ones only. */
 export const Seller = z.object({
   legal_name: LegalName,
@@ -35,10 +38,15 @@ export const Seller = z.object({
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/, 'expected an ISO 4217 code, such as "USD"')
-    .default('USD')
+    .default(DEFAULT_TERMS.currency)
     .meta({ description: 'The currency of all prices. Amounts called dollars are amounts of this currency.' }),
-  currency_symbol: z.string().min(1).max(4).default('$'),
-  payment_terms_days: z.int().min(0).max(365).default(30).meta({ description: 'An invoice is due so many days after its issue.' }),
+  currency_symbol: z.string().min(1).max(4).default(DEFAULT_TERMS.currency_symbol),
+  payment_terms_days: z
+    .int()
+    .min(0)
+    .max(365)
+    .default(DEFAULT_TERMS.payment_terms_days)
+    .meta({ description: 'An invoice is due so many days after its issue.' }),
   payment_instructions: z
     .string()
     .max(1_000)

@@ -6,6 +6,7 @@ import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
 import type { Invoice } from '../../../shared/billing/invoice.ts';
 import { closableAt } from '../../../shared/billing/month.ts';
 import { buyerParty, sellerParty } from '../../../shared/billing/parties.ts';
+import { DEFAULT_TERMS } from '../../../shared/billing/seller.ts';
 import type { PromiseStore } from '../../../shared/service-levels/promise-store.ts';
 import type { PriceStores } from '../prices/price-versions.ts';
 import { chargeLines, composeInvoice } from './compose-invoice.ts';
@@ -41,12 +42,13 @@ export interface Draft {
   months: InvoiceCoverage['months'];
 }
 
-const DEFAULT_CURRENCY = { currency: 'USD', currency_symbol: '$', payment_terms_days: 30, payment_instructions: null };
-
 // Seller and buyer are read again when the invoice is issued.
 const blankInvoice = async ({ settings, nameOf, release }: DraftDependencies, { organization, month, invoice: id }: InvoiceToDraft) => {
   const [seller, profile, name] = await Promise.all([settings.getSeller(), settings.getProfile(organization), nameOf(organization)]);
-  const { currency, currency_symbol, payment_terms_days, payment_instructions } = seller ?? DEFAULT_CURRENCY;
+  const { currency, currency_symbol, payment_terms_days, payment_instructions } = seller ?? {
+    ...DEFAULT_TERMS,
+    payment_instructions: null,
+  };
   return {
     id,
     organization,

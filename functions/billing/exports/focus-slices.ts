@@ -1,4 +1,5 @@
 import type { EventExport } from '../../../shared/billing/export.ts';
+import { DEFAULT_TERMS } from '../../../shared/billing/seller.ts';
 import type { InvoicedMonth } from '../focus/charge-row.ts';
 import { COST_AND_USAGE, type CostAndUsageRow, linesOf } from '../focus/columns.ts';
 import { invoiceCharges, timeCharges, tokenCharges } from '../focus/cost-and-usage.ts';
@@ -10,7 +11,6 @@ import type { ExportSlice } from './export-slices.ts';
 import { eventsOf, type FileSources } from './slice-events.ts';
 
 const DEFAULT_SELLER = 'Sluice';
-const DEFAULT_CURRENCY = 'USD';
 
 /** Makes the FOCUS rows of an export's slices. @param sums in place: the costs of the current month's rows */
 export const createFocusSlices = async (deps: FileSources, wanted: EventExport, sums: Map<string, bigint>) => {
@@ -24,7 +24,7 @@ export const createFocusSlices = async (deps: FileSources, wanted: EventExport, 
   const account = {
     organization,
     name: profile.legal_name ?? name,
-    currency: seller?.currency ?? DEFAULT_CURRENCY,
+    currency: (seller ?? DEFAULT_TERMS).currency,
     seller: seller?.legal_name ?? DEFAULT_SELLER,
   };
   let current: InvoicedMonth | undefined;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { minorUnitOf } from '../../../shared/billing/amounts/minor-unit.ts';
-import type { Seller } from '../../../shared/billing/seller.ts';
+import { DEFAULT_TERMS, type Seller } from '../../../shared/billing/seller.ts';
 
 /** The currency of all prices, budgets and costs on the wire: the seller's. */
 export const Currency = z.object({
@@ -18,6 +18,6 @@ export interface CurrencyReads {
 
 /** The currency of a seller; US dollars until an admin has set the seller. */
 export const currencyOf = (seller: Pick<Seller, 'currency' | 'currency_symbol'> | undefined): Currency => {
-  const { currency: code, currency_symbol: symbol } = seller ?? { currency: 'USD', currency_symbol: '$' };
+  const { currency: code, currency_symbol: symbol } = seller ?? DEFAULT_TERMS;
   return { code, symbol, decimals: minorUnitOf(code).decimals };
 };
