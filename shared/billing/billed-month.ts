@@ -51,11 +51,13 @@ export const BillingState = z.object({
   last_closed_month: z.string().nullable(),
   /** The next invoice credits this, because the last ones were negative: 0 or less. */
   carried_forward_nanos: Nanos,
+  /** The invoices that left parts of it since one used it last. Rows of release 0.1.0 lack it. */
+  carried_by: z.array(z.string()).default([]),
   version: z.int().min(0),
 });
 export type BillingState = z.output<typeof BillingState>;
 
-export const NOTHING_BILLED: BillingState = { last_closed_month: null, carried_forward_nanos: 0n, version: 0 };
+export const NOTHING_BILLED: BillingState = { last_closed_month: null, carried_forward_nanos: 0n, carried_by: [], version: 0 };
 
 /** The key of the file of a billed day, or of an invoice's inputs, in the bucket for billing. */
 export const billedFileKey = (organization: string, month: string, sha256: string): string =>

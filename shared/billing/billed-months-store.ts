@@ -143,14 +143,19 @@ export const createBilledMonthsStore = (table: RecordTable) => {
     toRestore: async (invoice: Invoice): Promise<Write[]> => {
       const { organization, lines, replaced } = invoice;
       const state = await getState(organization);
-      const carried = lines.filter(({ kind }) => kind === 'carried_forward').reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n);
-      const carried_forward_nanos = state.carried_forward_nanos + carried;
+      const carried = lines.filter(({ kind }) => kind === 'carried_forward');
+      const carried_forward_nanos = carried.reduce((sum, { amount_nanos }) => sum + amount_nanos, state.carried_forward_nanos);
+      const carried_by = state.carried_by.filter((id) => id !== invoice.id);
       // A later invoice uses the whole amount, and leaves what it has not used itself.
-      const isUnused = invoice.carried_forward_nanos === 0n || invoice.carried_forward_nanos === state.carried_forward_nanos;
+      const isUnused =
+        invoice.carried_forward_nanos === 0n ||
+        state.carried_by.includes(invoice.id) ||
+        invoice.carried_forward_nanos === state.carried_forward_nanos;
       if (!isUnused) throw new AlreadyBuiltOn(invoice);
       return [
         ...(await Promise.all(replaced.map((month) => toRestoreMonth(invoice, month)))),
-        ...(carried === 0n ? [] : [toReplaceState(organization, { ...state, carried_forward_nanos })]),
+        // Also if the sum stays the same, because an invoice that uses it can be made meanwhile.
+        ...(carried.length === 0 ? [] : [toReplaceState(organization, { ...state, carried_forward_nanos, carried_by })]),
       ];
     },
   };

@@ -32,8 +32,14 @@ interface Month {
   month: string;
 }
 
+// An invoice uses all that earlier ones have carried forward.
+const carriedBy = ({ id, carried_forward_nanos }: Invoice) => ({
+  carried_forward_nanos,
+  carried_by: carried_forward_nanos === 0n ? [] : [id],
+});
+
 const writesToClose = (deps: CloseDependencies, { organization, month, state }: InvoiceToDraft, { invoice, months }: Draft): Write[] => {
-  const { last_closed_month, carried_forward_nanos } = state;
+  const { last_closed_month } = state;
   const last = last_closed_month !== null && last_closed_month > month ? last_closed_month : month;
   return [
     ...(invoice ? deps.invoices.toCreate(invoice) : []),
@@ -48,7 +54,7 @@ const writesToClose = (deps: CloseDependencies, { organization, month, state }: 
     deps.billedMonths.toReplaceState(organization, {
       ...state,
       last_closed_month: last,
-      carried_forward_nanos: invoice?.carried_forward_nanos ?? carried_forward_nanos,
+      ...(invoice && carriedBy(invoice)),
     }),
   ];
 };

@@ -523,4 +523,20 @@ describe('a void invoice', () => {
     for (const month of ['2026-10', '2026-11', '2026-12']) await close(month);
     await expect(closing.billedMonths.toRestore(await invoiceOf('2026-10'))).rejects.toMatchObject({ code: 'invoice_in_use' });
   });
+
+  test('can be voided if what it carries forward is unused, although an earlier one that used more is void', async () => {
+    await usage('2026-10-02', { cost_nanos: -100_000_000n });
+    await usage('2026-11-02', { cost_nanos: 150_000_000n });
+    await usage('2026-12-02', { cost_nanos: -200_000_000n });
+    for (const month of ['2026-10', '2026-11', '2026-12']) await close(month);
+    const carried: bigint[] = [];
+    for (const month of ['2026-11', '2026-12', '2026-10']) {
+      await makeVoid(month);
+      carried.push((await closing.billedMonths.getState(organization)).carried_forward_nanos);
+    }
+    expect(carried).toEqual([-300_000_000n, -100_000_000n, 0n]);
+    for (const month of ['2026-10', '2026-11', '2026-12']) await close(month);
+    expect(await invoiceOf('2026-11')).toMatchObject({ total_nanos: 50_000_000n });
+    expect(await closing.billedMonths.getState(organization)).toMatchObject({ carried_forward_nanos: -200_000_000n });
+  });
 });
