@@ -83,6 +83,11 @@ export const createBilledMonthsStore = (table: RecordTable) => {
       return rows.map((row) => BilledMonth.parse(row));
     },
 
+    /** All billed months, oldest first. */
+    all: async function* (organization: string): AsyncGenerator<BilledMonth> {
+      for await (const row of table.all({ account: organization, prefix: BILLED })) yield BilledMonth.parse(row);
+    },
+
     /** The days that were read for an invoice, or for an expiry of credit. */
     readDays: async (organization: string, reader: string): Promise<Map<string, BilledDay>> => {
       const days = new Map<string, BilledDay>();

@@ -8,6 +8,9 @@ import type { InputDay } from './inputs.ts';
 import { type ReadDependencies, readDays } from './read-days.ts';
 
 const CORRECTED_MONTHS = 24;
+// Older months are corrected only if some of their days are noted: so many at a time, because a transaction has at most
+// 100 writes.
+const MAX_OLDER_MONTHS = 36;
 
 export interface CoverageDependencies extends ReadDependencies, TotalsDependencies {
   billedMonths: BilledMonthsStore;
@@ -26,6 +29,9 @@ const EMPTY: Pick<BilledDay, 'sha256'> = { sha256: null };
 const changedDays = (months: readonly BilledMonth[], totals: ReadonlyMap<string, DayTotals>): string[] =>
   months.flatMap(({ days }) => Object.entries(days).flatMap(([day, billed]) => (isSame(billed, totals.get(day)) ? [] : [day]))).sort();
 
+const isNoted = ({ days, suspected }: BilledMonth, markers: ReadonlyMap<string, string>): boolean =>
+  suspected.length > 0 || Object.keys(days).some((day) => markers.has(day));
+
 // Clears the re-rate markers of days whose billed totals already match their events. Other days keep theirs, so the
 // next invoice checks them again.
 const clearMarkers = async (
@@ -38,9 +44,9 @@ const clearMarkers = async (
 };
 
 /**
- * Reads the days that an invoice covers: those of its month, and days of the last 24 closed months that changed since
- * they were billed, because their totals differ, their events were rated again, or the invoice that billed the change
- * is void.
+ * Reads the days that an invoice covers: those of its month, and days of closed months that changed since they were
+ * billed: of the last 24 months if their totals differ, and of any month if their events were rated again, or the
+ * invoice that billed the change is void.
  * @throws OutOfTime
  */
 export const readCoverage = async (
@@ -51,7 +57,10 @@ export const readCoverage = async (
   const markers = await deps.billedMonths.daysRatedAgain(organization);
   const storedBefore = await deps.billedMonths.readDays(organization, invoice);
   await readDays(deps, { organization, reader: invoice, days: ownDays, promises });
-  const closed = (await deps.billedMonths.last(organization, CORRECTED_MONTHS)).filter((billed) => billed.month !== month);
+  const everClosed = await Array.fromAsync(deps.billedMonths.all(organization));
+  const older = everClosed.slice(0, -CORRECTED_MONTHS).filter((each) => isNoted(each, markers));
+  const correctable = [...older.slice(0, MAX_OLDER_MONTHS), ...everClosed.slice(-CORRECTED_MONTHS)];
+  const closed = correctable.filter((each) => each.month !== month);
   const all = [...ownDays, ...closed.flatMap(({ days }) => Object.keys(days))].sort();
   const totals = await readDayTotals(deps, organization, all[0] as string, all.at(-1) as string);
   const before = new Map(closed.flatMap(({ days }) => Object.entries(days)));

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { newLimiterItem } from '../../../../shared/admission/item/limiter-item.ts';
 import { canonicalJson } from '../../../../shared/billing/canonical-json.ts';
 import type { Invoice, InvoiceLine } from '../../../../shared/billing/invoice.ts';
+import { monthOf } from '../../../../shared/billing/month.ts';
 import type { Database, Item } from '../../../../shared/database/database.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
@@ -370,6 +371,31 @@ describe('closeMonth, for usage that comes after its month was closed', () => {
     await close('2026-12');
     expect([...(await closing.billedMonths.daysRatedAgain(organization)).keys()]).toEqual([]);
     expect((await closing.invoices.ofMonth(organization, '2026-12')).flatMap(briefly)).toEqual([]);
+  });
+
+  test('includes days that were rated again years later, also after the correcting invoice became void', async () => {
+    await closeAndRateAgain(-20_000_000n);
+    const october = await closing.billedMonths.get(organization, '2026-10');
+    const months = Array.from({ length: 25 }, (_, i) => monthOf(Date.UTC(2026, 10 + i)));
+    for (const month of months) {
+      const billed = { organization, month, days: {}, invoice: null, suspected: [], version: 0 };
+      await transact(database.database, [closing.billedMonths.toReplace(billed)]);
+    }
+    const state = await closing.billedMonths.getState(organization);
+    await transact(database.database, [closing.billedMonths.toReplaceState(organization, { ...state, last_closed_month: '2028-11' })]);
+    const corrected = async (): Promise<bigint[]> =>
+      (await invoiceOf('2028-12')).lines.filter(({ is_correction }) => is_correction).map(({ amount_nanos }) => amount_nanos);
+    await close('2028-12');
+    expect(await corrected()).toEqual([-20_000_000n]);
+    await close('2029-01');
+    expect([...(await closing.billedMonths.daysRatedAgain(organization)).keys()]).toEqual([]);
+
+    const invoice = await invoiceOf('2028-12');
+    const restored = await closing.billedMonths.toRestore(invoice);
+    await transact(database.database, [...closing.invoices.toReplace(invoice, { state: 'void', voided_at: 1 }), ...restored]);
+    expect((await closing.billedMonths.get(organization, '2026-10'))?.days).toEqual(october?.days);
+    await close('2028-12');
+    expect(await corrected()).toEqual([-20_000_000n]);
   });
 
   test('carries a negative correction forward: the invoice is 0, and the next one is lower', async () => {
