@@ -1,4 +1,4 @@
-import { eventShardsOf, ownerIdOf, shardIds, shardNumberOf } from '../../../../shared/admission/item/shards.ts';
+import { eventShardsOf, MAX_EVENT_SHARDS, ownerIdOf, shardIds, shardNumberOf } from '../../../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
 import { DAY_MS } from '../../../../shared/time/units.ts';
@@ -27,8 +27,9 @@ const limitersByKey = async ({ limiters }: BusyDependencies, organization: strin
   return byKey;
 };
 
-// One of its limiters may be lost, so their number says less than the highest of them.
-const mostShardsOf = (limiterIds: readonly string[]): number => Math.max(1, ...limiterIds.map((id) => shardNumberOf(id) + 1));
+// One of its limiters may be lost, so their number says less than the highest of them. If all are, it can have had any.
+const mostShardsOf = (limiterIds: readonly string[] | undefined): number =>
+  limiterIds ? Math.max(...limiterIds.map((id) => shardNumberOf(id) + 1)) : MAX_EVENT_SHARDS;
 
 const lastUsesOf = async ({ limiters }: BusyDependencies, byKey: ReadonlyMap<string, string[]>): Promise<Map<string, number>> => {
   const ids = [...byKey.values()].flat();
@@ -58,7 +59,7 @@ export interface BusyBucket {
 export const busyBuckets = async (deps: BusyDependencies, organization: string, isWanted: (keyId: string) => boolean, nowMs: number) => {
   const byKey = await limitersByKey(deps, organization);
   const shardsOf = (keys: Iterable<string>): string[] =>
-    [...new Set(keys)].filter(isWanted).flatMap((key) => shardIds(key, eventShardsOf(mostShardsOf(byKey.get(key) ?? []))));
+    [...new Set(keys)].filter(isWanted).flatMap((key) => shardIds(key, eventShardsOf(mostShardsOf(byKey.get(key)))));
   const directMs = Math.floor((nowMs - TOTALS_LAG_MS) / BUCKET_MS) * BUCKET_MS;
   let lastUses: Promise<Map<string, number>> | undefined;
 

@@ -162,11 +162,15 @@ test('reads only keys and ten minutes with usage: a month with one event costs o
   expect(queries).toBe(1);
 });
 
-test('finds the events of all shards of a key that lost its first limiter', async () => {
+test.each([
+  ['its first limiter', 1],
+  ['all of its limiters', 2],
+])('finds the events of all shards of a key that lost %s', async (_, lost) => {
   const actor = await stores.actor('owner', newId('organization'));
   const organization = actor.organization as string;
   const [, sharded] = await newKeys(organization);
-  await database.database.delete({ TableName: database.tables.Keys as string, Key: { id: sharded } });
+  for (const id of [sharded, `${sharded}#1`].slice(0, lost))
+    await database.database.delete({ TableName: database.tables.Keys as string, Key: { id } });
   const events = Array.from({ length: 12 }, (_, i) => eventOf(organization, { atMs: NOW - DAY_MS + i, key: sharded }));
   for (const { event } of events) await usage.putIfAbsent(event, 2);
   await stores.addRows(rowsOf(events, ['ten_minutes'], ['key']));
