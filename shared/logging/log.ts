@@ -4,8 +4,9 @@ type Facts = Record<string, unknown>;
 
 const toText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value);
 
-const line = (level: string, message: string, facts: Facts): string => {
-  const record = { timestamp: new Date().toISOString(), level, message, ...facts };
+let output: 'stdout' | 'stderr' = 'stdout';
+
+const toJson = (record: Facts): string => {
   try {
     return JSON.stringify(record);
   } catch {
@@ -14,12 +15,16 @@ const line = (level: string, message: string, facts: Facts): string => {
   }
 };
 
-/** One structured line on standard output. Never pass a secret, a prompt or an answer. */
-export const logInfo = (message: string, facts: Facts = {}): void => {
-  process.stdout.write(`${line('INFO', message, facts)}\n`);
+const write = (level: string, message: string, facts: Facts) =>
+  process[output].write(`${toJson({ timestamp: new Date().toISOString(), level, message, ...facts })}\n`);
+
+/** From now on, writes log lines to standard error: standard output is for the result of a command. */
+export const logToStandardError = (): void => {
+  output = 'stderr';
 };
 
-const logFailure = (message: string, facts: Facts): void => void process.stdout.write(`${line('ERROR', message, facts)}\n`);
+/** One structured line on standard output. Never pass a secret, a prompt or an answer. */
+export const logInfo = (message: string, facts: Facts = {}): void => void write('INFO', message, facts);
 
 // A stack begins with the message, which can quote a caller's text.
 const framesOf = ({ name, message, stack = '' }: Error): string | undefined => {
@@ -31,8 +36,8 @@ const framesOf = ({ name, message, stack = '' }: Error): string | undefined => {
 export const logError = (message: string, error: unknown, facts: Facts = {}): void => {
   // A syntax error quotes the text that could not be parsed, which can be a prompt or an answer.
   if (error instanceof SyntaxError)
-    logFailure(message, { ...facts, error: error.name, detail_length: error.message.length, stack: framesOf(error) });
+    write('ERROR', message, { ...facts, error: error.name, detail_length: error.message.length, stack: framesOf(error) });
   else if (error instanceof Error)
-    logFailure(message, { ...facts, error: error.name, detail: error.message, stack: error.stack && originalStack(error.stack) });
-  else logFailure(message, { ...facts, detail: String(error) });
+    write('ERROR', message, { ...facts, error: error.name, detail: error.message, stack: error.stack && originalStack(error.stack) });
+  else write('ERROR', message, { ...facts, detail: String(error) });
 };

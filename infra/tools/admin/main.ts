@@ -22,6 +22,7 @@ import { createDeploymentStore } from '../../../shared/deployments/deployment-st
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { createUserPool, createUserPoolClient } from '../../../shared/identity/user-pool.ts';
 import { createUserStore } from '../../../shared/identity/user-store.ts';
+import { logToStandardError } from '../../../shared/logging/log.ts';
 import { createModelStore } from '../../../shared/models/model-store.ts';
 import { createOutbox } from '../../../shared/notifications/outbox.ts';
 import { createRequestRowStore } from '../../../shared/observability/request-row-store.ts';
@@ -332,6 +333,7 @@ export const admin = async (args: readonly string[]): Promise<number> => {
     process.stdout.write(args.length === 1 ? usageOfAll() : usageOf(args));
     return 0;
   }
+  logToStandardError();
   try {
     return (await run(args)) ? 0 : 1;
   } catch (error) {

@@ -97,7 +97,8 @@ describe("an organization's limits", () => {
   test('are replaced together, and the command shows those that no longer apply', async () => {
     await admin('limit-organization', '--org', 'org_limited', '--tokens-per-minute', '9000', '--month-budget', '2.5', '--prepaid');
     const { stdout } = await admin('limit-organization', '--org', 'org_limited', '--requests-per-minute', '60', '--concurrency', '5');
-    expect(stdout.split('\n').slice(-6, -1)).toEqual([
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'Set the limits of org_limited. They apply to all of its keys.',
       '  requests per minute: 60 (was none)',
       '  tokens per minute: none (was 9000)',
       '  concurrency: 5 (was 100)',
