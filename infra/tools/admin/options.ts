@@ -228,8 +228,13 @@ const ticketsOf = ({ ticket, status, org, reply, note, resolve }: TicketValues) 
 };
 type TicketValues = { ticket?: string; status?: string; org?: string; reply?: string; note?: string; resolve: boolean };
 
+// JavaScript reads other forms, such as 2027-1-1, in the shell's time zone.
+const Moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
+  error: 'expected a day in UTC, such as 2027-01-01, or a time with its zone, such as 2027-01-01T12:00:00Z',
+});
+
 const expiryOf = ({ expires }: { expires?: string | undefined }): { expires_at?: number } =>
-  expires === undefined ? {} : { expires_at: Math.floor(Date.parse(expires) / 1_000) };
+  expires === undefined ? {} : { expires_at: Math.floor(Date.parse(checked(Moment, expires, '--expires')) / 1_000) };
 
 // An empty text is NaN, not 0.
 const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text.trim() || Number.NaN));
