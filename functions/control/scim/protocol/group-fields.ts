@@ -1,5 +1,5 @@
 import { InvalidScimValue } from './errors.ts';
-import { type PatchStep, readPatch, stepsOfObject } from './patch.ts';
+import { isReadable, type PatchStep, readPatch, stepsOfObject, type UnreadableStep } from './patch.ts';
 
 /** A change of a group. undefined: not in the request. */
 export interface ScimGroupFields {
@@ -90,9 +90,12 @@ class GroupReader {
   }
 }
 
-const fieldsOf = (steps: readonly PatchStep[]): ScimGroupFields => {
+const fieldsOf = (steps: readonly (PatchStep | UnreadableStep)[]): ScimGroupFields => {
   const reader = new GroupReader();
-  for (const step of steps) reader.take(step);
+  for (const step of steps) {
+    if (!isReadable(step)) throw step.fault;
+    reader.take(step);
+  }
   return reader.fields();
 };
 

@@ -1,5 +1,6 @@
+import { ApiError } from '../../../../shared/http/errors.ts';
 import { InvalidScimValue } from './errors.ts';
-import { type PatchStep, readPatch, stepsOfObject } from './patch.ts';
+import { isReadable, type PatchStep, readPatch, stepsOfObject, type UnreadableStep } from './patch.ts';
 
 /** The attributes of a user that Sluice keeps. undefined: not in the request; null: removed. */
 export interface ScimUserFields {
@@ -63,7 +64,7 @@ const NO_NAME = { formatted: null, givenName: null, familyName: null };
 const fieldsOfStep = ({ op, attribute, value }: PatchStep): ScimUserFields => {
   if (attribute === 'name') {
     if (op === 'remove' || value === null) return NO_NAME;
-    return fieldsOf(stepsOfObject(op, value).map((step) => ({ ...step, attribute: `name.${step.attribute}` })));
+    return fieldsOf(stepsOfObject(op, value).map((step) => (isReadable(step) ? { ...step, attribute: `name.${step.attribute}` } : step)));
   }
   if (op === 'remove' && attribute === 'active') return {};
   // An attribute is the caller's text, and every object inherits properties such as `constructor`.
@@ -76,14 +77,16 @@ const deactivates = (steps: readonly PatchStep[]): boolean => {
   return last !== undefined && fieldsOfStep(last).active === false;
 };
 
-// A wrong value of another attribute must not keep a leaver from being deactivated, so it is ignored then.
-const fieldsOf = (steps: readonly PatchStep[]): ScimUserFields => {
-  const isLeaving = deactivates(steps);
-  const read = (step: PatchStep): ScimUserFields => {
+// A wrong value, path or filter of another attribute must not keep a leaver from being deactivated, so it is ignored
+// then.
+const fieldsOf = (steps: readonly (PatchStep | UnreadableStep)[]): ScimUserFields => {
+  const isLeaving = deactivates(steps.filter(isReadable));
+  const read = (step: PatchStep | UnreadableStep): ScimUserFields => {
     try {
+      if (!isReadable(step)) throw step.fault;
       return fieldsOfStep(step);
     } catch (error) {
-      if (isLeaving && error instanceof InvalidScimValue) return {};
+      if (isLeaving && error instanceof ApiError) return {};
       throw error;
     }
   };

@@ -108,6 +108,19 @@ describe('a PATCH of a user', () => {
     expect(readUserPatch(patch({ op: 'remove', path: 'active' }))).toEqual({});
   });
 
+  const leave = { op: 'replace', path: 'active', value: false };
+  test.each<[string, unknown]>([
+    ['a filter', patch({ op: 'replace', path: 'emails[type ne "work"].value', value: 'a' }, leave)],
+    ['a filter in the name of an attribute', patch({ op: 'replace', value: { 'emails[type ne "work"].value': 'a', active: false } })],
+    ['a path', patch(leave, { op: 'replace', path: 'a b', value: 1 })],
+    ['an operation', patch({ op: 'move', path: 'title', value: 'a' }, leave)],
+    ['a removal without a path', patch({ op: 'remove' }, leave)],
+    ['an operation without attributes', patch(leave, { op: 'add', value: 'a' })],
+  ])('deactivates a leaver despite %s that is not supported', (_, body) => {
+    expect(readUserPatch(body)).toEqual({ active: false });
+    expect(readUser({ active: 'False', 'emails[type ne "work"].value': 'a' })).toEqual({ active: false });
+  });
+
   test('cannot remove the user name', () => {
     rejects(() => readUserPatch(patch({ op: 'remove', path: 'userName' })), 'invalid_value');
   });
