@@ -24,7 +24,7 @@ import type { Config } from '../../config/config.ts';
 
 /** The header by which the firewall knows that CloudFront sent a request. */
 export const CLOUD_FRONT_HEADER = 'x-sluice-cloudfront';
-/** The header with the address of the client that sent a request to CloudFront. */
+/** The header with the address of the client that sent a request to CloudFront, or the network of an IPv6 address. */
 export const VIEWER_HEADER = 'x-sluice-viewer-address';
 
 type Name = Exclude<keyof Config['hosts'], 'control'>;
@@ -48,8 +48,19 @@ const CACHED_PATHS: Readonly<Record<Name, readonly string[]>> = {
   ondemand: REFERENCE,
 };
 
-const viewerCode = `function handler(event) {
-  event.request.headers['${VIEWER_HEADER}'] = { value: event.viewer.ip };
+// WAF counts each address alone, but an IPv6 caller can choose any address of a network. The /56 counts as one here as
+// in `shared/identity/network-of.ts`. CloudFront's runtime lacks newer syntax, such as destructuring.
+const viewerCode = `function networkOf(ip) {
+  if (ip.indexOf(':') < 0 || ip.indexOf('.') >= 0) return ip;
+  var parts = ip.split('::');
+  var groups = parts[0] ? parts[0].split(':') : [];
+  var last = parts[1] ? parts[1].split(':') : [];
+  while (groups.length + last.length < 8) groups.push('0');
+  groups = groups.concat(last);
+  return groups.slice(0, 3).join(':') + ':' + (parseInt(groups[3], 16) & 0xff00).toString(16) + '::';
+}
+function handler(event) {
+  event.request.headers['${VIEWER_HEADER}'] = { value: networkOf(event.viewer.ip) };
   return event.request;
 }`;
 

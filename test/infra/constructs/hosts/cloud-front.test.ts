@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import { App } from 'aws-cdk-lib';
@@ -6,6 +7,7 @@ import { CachePolicy, OriginRequestPolicy } from 'aws-cdk-lib/aws-cloudfront';
 import { readConfig } from '../../../../infra/config/config.ts';
 import { GatewayStack } from '../../../../infra/stacks/gateway-stack.ts';
 import { inferenceHostRoutes } from '../../../../shared/hosts/inference-routes.ts';
+import { networkOf } from '../../../../shared/identity/network-of.ts';
 import { options } from '../../../support/assembly/every-option.ts';
 
 interface Behavior {
@@ -122,6 +124,22 @@ describe('with a firewall', () => {
         HeaderValue: { 'Fn::Join': ['', ['{{resolve:secretsmanager:', { Ref: id }, ':SecretString:::}}']] },
       },
     ]);
+  });
+
+  test.each([
+    '2001:db8:85a3:8d3:1319:8a2e:370:7348',
+    '2001:0db8:85a3:0812:0000:0000:0000:0001',
+    '2001:db8::1',
+    '2001:db8:1::2:3:4:5',
+    '2001:db8:85a3:8d3::',
+    '::5:6:7:8:9',
+    '198.51.100.7',
+  ])('tells the firewall the network of %s, in which its holder can choose any address', (ip) => {
+    const [{ Properties } = { Properties: {} }] = Object.values(protectedGateway.findResources('AWS::CloudFront::Function'));
+    const request = runInNewContext(`${Properties.FunctionCode}\nhandler(event)`, { event: { viewer: { ip }, request: { headers: {} } } });
+    const { value } = request.headers['x-sluice-viewer-address'];
+    expect(isIP(value)).toBe(isIP(ip));
+    expect(`${value.replace(/\b0+(?=\w)/g, '')}${isIP(ip) === 6 ? '/56' : ''}`).toBe(networkOf(ip));
   });
 
   test('replaces whatever address a caller claims by its own, for every path', () => {
