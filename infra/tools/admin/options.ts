@@ -107,7 +107,7 @@ export const readCommand = (args: readonly string[], nowMs: number): Command => 
   const [command, about] = positionals;
   const given = tokens.filter((token) => token.kind === 'option').map(({ name }) => name);
   if (command !== undefined) rejectUnused(command, positionals, given);
-  const common = { stack: values.stack, isLocal: values.local, actor: values.actor ?? shellUser() };
+  const common = { stack: values.stack, isLocal: values.local, actor: actorOf(values) };
   if (command === 'publish-model') {
     if (!values.file) throw new UsageError('publish-model needs --file.');
     const model = { ...modelOf(checked(ModelInFile, readJson(values.file, nowMs), values.file), values.file), version: 1 };
@@ -168,7 +168,7 @@ export const readCommand = (args: readonly string[], nowMs: number): Command => 
   }
   if (command === 'top') {
     const everySeconds = checked(EverySeconds, number(values.every), '--every');
-    return { command, ...common, organization: values.org, everySeconds, isOnce: values.once };
+    return { command, ...common, organization: optionalOrganizationOf(values), everySeconds, isOnce: values.once };
   }
   if (command === 'why') return { command, ...common, subject: subjectOf(about), hours: checked(Hours, number(values.hours), '--hours') };
   if (command === 'tickets') return { command, ...common, ...ticketsOf(values) };
@@ -184,6 +184,12 @@ const rejectUnused = (command: string, positionals: readonly string[], given: re
   if (unused !== undefined) throw new UsageError(`${command} has no option --${unused}.`);
   const surplus = positionals[command === 'why' ? 2 : 1];
   if (surplus !== undefined) throw new UsageError(`${command} doesn't take '${surplus}'.`);
+};
+
+// An empty name, such as that of an unset variable, would leave the audit log without one.
+const actorOf = ({ actor }: { actor?: string | undefined }): string => {
+  if (actor?.trim() === '') throw new UsageError('--actor is empty. Give a name, or leave the option out.');
+  return actor ?? shellUser();
 };
 
 // A container can run as a user without a name.
@@ -215,16 +221,17 @@ const TicketId = z.string().startsWith(prefixes.ticket, `expected the id of a ti
 const Statuses = z.array(TicketStatus).min(1);
 
 const ticketsOf = ({ ticket, status, org, reply, note, resolve }: TicketValues) => {
+  const organization = optionalOrganizationOf({ org });
   const statuses = status === undefined ? undefined : checked(Statuses, status.split(','), '--status');
   if (ticket === undefined) {
     if (reply !== undefined || note !== undefined || resolve) throw new UsageError('--ticket is missing.');
-    return { statuses, organization: org, desk: undefined };
+    return { statuses, organization, desk: undefined };
   }
   if (reply !== undefined && note !== undefined) throw new UsageError('Write a --reply or a --note, not both at once.');
   const body = reply ?? note;
   const visibility = note === undefined ? 'public' : 'internal';
   const message = body === undefined ? undefined : checked(NewMessage, { body, visibility }, note === undefined ? '--reply' : '--note');
-  return { statuses, organization: org, desk: { ticket: checked(TicketId, ticket, '--ticket'), message, resolves: resolve } };
+  return { statuses, organization, desk: { ticket: checked(TicketId, ticket, '--ticket'), message, resolves: resolve } };
 };
 type TicketValues = { ticket?: string; status?: string; org?: string; reply?: string; note?: string; resolve: boolean };
 
@@ -249,6 +256,10 @@ const organizationOf = ({ org }: { org?: string | undefined }): string => {
   if (!org) throw new UsageError('--org is missing.');
   return org;
 };
+
+// An empty id is an unset variable, and not all organizations.
+const optionalOrganizationOf = ({ org }: { org?: string | undefined }): string | undefined =>
+  org === undefined ? undefined : organizationOf({ org });
 
 const dollars = <Name extends string>(values: Partial<Record<Name, string | undefined>>, name: Name): string | undefined => {
   const text = values[name];
