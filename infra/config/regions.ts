@@ -12,19 +12,43 @@ const WITHOUT_BUDGETS: ReadonlySet<string> = new Set([
 
 const isGovCloud = (region: string): boolean => region.startsWith('us-gov-');
 
+type Arn = string | undefined;
+
 interface Settings {
   billBudget?: object | undefined;
-  hosts: { serverless: { cloudFront?: object | undefined }; ondemand: { cloudFront?: object | undefined } };
+  hosts: Record<'serverless' | 'ondemand', { cloudFront?: object | undefined; certificateArn?: Arn }> & {
+    control: { certificateArn?: Arn };
+  };
+  billing: { taxFunctionArn?: Arn; stripeSecretArn?: Arn };
+  telemetry?: { otlp: readonly { headersSecretArn?: Arn }[] } | undefined;
+  tables: Readonly<Record<string, { streamArn?: Arn }>>;
 }
 
 interface UnavailableSetting {
-  path: string[];
+  path: (string | number)[];
   message: string;
 }
 
-/** The settings that need what a region lacks. */
-export const unavailableIn = (region: string, { billBudget, hosts }: Settings): UnavailableSetting[] => {
+const arnsOf = ({ hosts, billing, telemetry, tables }: Settings): [UnavailableSetting['path'], Arn][] => [
+  ...Object.entries(hosts).map(([name, { certificateArn }]): [string[], Arn] => [['hosts', name, 'certificateArn'], certificateArn]),
+  [['billing', 'taxFunctionArn'], billing.taxFunctionArn],
+  [['billing', 'stripeSecretArn'], billing.stripeSecretArn],
+  ...(telemetry?.otlp ?? []).map(({ headersSecretArn }, index): [(string | number)[], Arn] => [
+    ['telemetry', 'otlp', index, 'headersSecretArn'],
+    headersSecretArn,
+  ]),
+  ...Object.entries(tables).map(([name, { streamArn }]): [string[], Arn] => [['tables', name, 'streamArn'], streamArn]),
+];
+
+/** The settings that need what a region lacks, or that are in another region. */
+export const unavailableIn = (region: string, settings: Settings): UnavailableSetting[] => {
+  const { billBudget, hosts } = settings;
   const found: UnavailableSetting[] = [];
+  for (const [path, arn] of arnsOf(settings)) {
+    const [, , , regionOfArn = region] = arn?.split(':') ?? [];
+    if (regionOfArn !== region)
+      found.push({ path, message: `this is in ${regionOfArn}, but the deployment is in ${region}. Use one of ${region}` });
+  }
   if (billBudget && (WITHOUT_BUDGETS.has(region) || isGovCloud(region)))
     found.push({
       path: ['billBudget'],

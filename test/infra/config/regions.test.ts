@@ -33,6 +33,29 @@ describe('a budget for the AWS bill', () => {
 
 test('CloudFront is refused in GovCloud, which has none', () => {
   expect(() => readConfig(options.cloudFront, 'us-gov-west-1')).toThrow(/hosts\.serverless\.cloudFront: .*no CloudFront in us-gov-west-1/);
-  expect(readConfig(options.cloudFront, 'eu-north-1').hosts.serverless.cloudFront).toBeDefined();
-  expect(readConfig(options.domain, 'us-gov-west-1').hosts.serverless.domain).toBe('api.example.com');
+  expect(readConfig(options.cloudFront, 'eu-west-1').hosts.serverless.cloudFront).toBeDefined();
+  const inGovCloud = JSON.parse(JSON.stringify(options.domain).replaceAll('arn:aws:acm:eu-west-1', 'arn:aws-us-gov:acm:us-gov-west-1'));
+  expect(readConfig(inGovCloud, 'us-gov-west-1').hosts.serverless.domain).toBe('api.example.com');
+});
+
+describe('what is in another region than the deployment', () => {
+  const { domain, billing, telemetry, tables } = options;
+  test.each<[string, object]>([
+    ['hosts.serverless.certificateArn', domain],
+    ['hosts.control.certificateArn', domain],
+    ['billing.taxFunctionArn', billing],
+    ['billing.stripeSecretArn', billing],
+    ['telemetry.otlp[1].headersSecretArn', telemetry],
+    ['tables.usage.streamArn', tables],
+  ])('is refused before a deployment finds nothing there: %s', (path, settings) => {
+    expect(() => readConfig(settings, 'us-east-1')).toThrow(
+      `${path}: this is in eu-west-1, but the deployment is in us-east-1. Use one of us-east-1`,
+    );
+    expect(readConfig(settings, 'eu-west-1')).toEqual(readConfig(settings));
+  });
+
+  test('is accepted if it is the certificate of CloudFront', () => {
+    const { hosts } = readConfig(options.cloudFront, 'eu-west-1');
+    expect(hosts.serverless.cloudFront?.certificateArn).toContain(':us-east-1:');
+  });
 });

@@ -45,6 +45,7 @@ describe('adopted tables', () => {
     [{ usages: { name: 'usage-2' } }, /usages/],
     [{ keys: { name: 'a b' } }, /the name of a table/],
     [{ keys: { name: 'keys-2', streamArn: 'arn:aws:s3:::x' } }, /the ARN of a stream/],
+    [{ usage: { name: 'usage-3', streamArn } }, /tables\.usage\.streamArn: expected the ARN of a stream of this table/],
   ])('are rejected if they can’t be used: %j', (invalid, message) => expect(() => readConfig({ tables: invalid })).toThrow(message));
 
   test('need the stream of the audit log if copies are made from it', () => {
