@@ -21,7 +21,7 @@ const ownRegion = (): string => {
   return region;
 };
 
-const explain = async (context: unknown): Promise<string> => {
+const explain = async (context: unknown, { name: installation }: Config): Promise<string> => {
   const stacks = await readTemplates(context);
   const client = new CloudFormationClient({ requestHandler: REQUEST_HANDLER, region: ownRegion() });
   const deployed = new Map<string, StackResource[] | undefined>();
@@ -52,7 +52,10 @@ const explain = async (context: unknown): Promise<string> => {
       ? remaining
       : ['  Nothing of a deployed stack. What stacks that were deleted earlier have left is not listed.']),
     '',
-    '4. In no stack: log groups of API Gateway and of containers. docs/deploy.md has them under "Remove Sluice".',
+    '4. In no stack: the client secrets of identity providers, which are billed, too. Once the tables are deleted, delete each of these:',
+    `      aws secretsmanager list-secrets --filters Key=name,Values=${installation}-control/providers/ --query 'SecretList[].Name' --output text`,
+    '      aws secretsmanager delete-secret --force-delete-without-recovery --secret-id NAME',
+    '   And log groups of API Gateway and of containers. docs/deploy.md has them under "Remove Sluice".',
   ].join('\n');
 };
 
@@ -89,7 +92,7 @@ const main = async (flags: readonly string[]): Promise<number> => {
   if (profile !== undefined) process.env.AWS_PROFILE = profile;
   const config = readConfig(context);
   if (isCheck) return check(config);
-  console.log(await explain(context));
+  console.log(await explain(context, config));
   return 0;
 };
 

@@ -36,6 +36,7 @@ test('names what a deployed data stack leaves, with commands that delete it, and
   expect(output).toMatch(/termination protection.*acme-data acme-identity/s);
   expect(output).toContain('aws dynamodb delete-table --table-name acme-data-Keys-1A2B');
   expect(output).toContain('aws s3api delete-bucket --bucket acme-weights-3c4d');
+  expect(output).toContain('aws secretsmanager list-secrets --filters Key=name,Values=acme-control/providers/ ');
   expect(output).toMatch(/Not deployed: .*acme-serverless/);
   expect(output).not.toContain('Usage');
 });
