@@ -69,9 +69,12 @@ const parted = <Props extends TextFacts>({
   },
 });
 
+// A number that is pasted often has blanks around it.
+const isOfNumber = (inputMode: string | undefined): boolean => inputMode === 'decimal' || inputMode === 'numeric';
+
 /** A line of text. */
-export const TextField = (props: TextFacts & Omit<ComponentProps<'input'>, OwnProps>) => {
-  const { field, element } = parted(props);
+export const TextField = ({ onChange, ...props }: TextFacts & Omit<ComponentProps<'input'>, OwnProps>) => {
+  const { field, element } = parted({ ...props, onChange: (text) => onChange(isOfNumber(props.inputMode) ? text.trim() : text) });
   return <Field {...field}>{(ids) => <input type="text" {...element} {...ids} />}</Field>;
 };
 

@@ -11,6 +11,8 @@ interface FilterFieldProps {
   /** Values that can be chosen instead of typed, and what people read for them. */
   suggestions?: readonly Choice[];
   isCode?: boolean;
+  /** Why the value can't be used. */
+  fault?: string | undefined;
 }
 
 /** A filter that is typed. It applies when it is complete: at Enter, when the field is left, or when a value is chosen. */

@@ -32,8 +32,26 @@ export const formatMoney = (amount: string): string => {
   return formatAmount(amount).replace(/^−?/, (sign) => sign + before);
 };
 
-/** True for an amount of money as the API takes it. */
-export const isMoney = (text: string): boolean => /^\d{1,9}(\.\d{1,9})?$/.test(text);
+/** The most that the API takes for a price of a million tokens or of an hour. */
+export const MOST_PER_UNIT = '1000000';
+
+/** The most that the API takes for a budget. */
+const MOST = '999999999999.999999999';
+
+/**
+ * Why the API wouldn't take an amount of money; undefined: it would, or the field is empty.
+ * @param example an amount for this field @param most the most that the API takes there
+ */
+export const faultOfMoney = (text: string, example: string, most = MOST): string | undefined => {
+  if (text === '') return undefined;
+  const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === '') return `Enter an amount, such as ${example}.`;
+  if (fraction.length > 9) return 'Enter at most nine decimals.';
+  return whole.length > 12 || toUnits(text) > toUnits(most) ? `Enter at most ${formatAmount(partsOf(most).whole)}.` : undefined;
+};
+
+/** True for an amount of money that the API takes. @param most the most that it takes there */
+export const isMoney = (text: string, most?: string): boolean => text !== '' && faultOfMoney(text, '', most) === undefined;
 
 /** A whole number with separators. @param count a number, or the digits of one that a `number` can't hold */
 export const formatCount = (count: number | string): string => String(count).replace(DIGIT_GROUP, ',');

@@ -1,4 +1,5 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
+import { faultOfMoney } from '../../design/format/amounts.ts';
 import { namesOrNull } from '../../design/format/lists.ts';
 
 export type ApiKey = ReplyBody<'GET /v1/api-keys/{id}'>;
@@ -126,7 +127,6 @@ export const draftOfKey = (key: ApiKey): KeyDraft => {
 };
 
 const isNumber = (text: string): boolean => /^\d+$/.test(text);
-const isMoney = (text: string): boolean => /^\d{1,12}(\.\d{1,9})?$/.test(text);
 
 /** Why fields can't be sent. */
 export const faultsOf = (draft: KeyDraft): Partial<Record<keyof KeyDraft, string>> => ({
@@ -136,9 +136,10 @@ export const faultsOf = (draft: KeyDraft): Partial<Record<keyof KeyDraft, string
       .map((name) => [name, 'Enter a whole number.']),
   ),
   ...Object.fromEntries(
-    [...BUDGETS, 'userMonth' as const]
-      .filter((name) => draft[name] !== '' && !isMoney(draft[name]))
-      .map((name) => [name, 'Enter an amount, such as 12.50.']),
+    [...BUDGETS, 'userMonth' as const].flatMap((name) => {
+      const fault = faultOfMoney(draft[name], '12.50');
+      return fault === undefined ? [] : [[name, fault]];
+    }),
   ),
 });
 

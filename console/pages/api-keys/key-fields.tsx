@@ -1,5 +1,6 @@
 import { can, useSignedIn } from '../../client/me.ts';
 import { CheckField, TextField } from '../../design/controls/fields.tsx';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { Disclosure, Note, ShortFields, Stack } from '../../design/layout/layout.tsx';
 import { faultsOf, KEY_LABELS, type KeyDraft } from './key-draft.ts';
 import { ProjectField } from './project-field.tsx';
@@ -44,7 +45,7 @@ const LimitFields = ({ draft, onChange, isNew = false, hints = {} }: Omit<KeyFie
         {BUDGETS.map((name) => (
           <TextField
             key={name}
-            label={`${KEY_LABELS[name]} ($)`}
+            label={`${KEY_LABELS[name]} (${ownCurrency().symbol})`}
             value={draft[name]}
             onChange={(text) => onChange({ [name]: text })}
             fault={faults[name]}
@@ -68,7 +69,7 @@ const UserLimitFields = ({ draft, onChange }: Pick<KeyFieldsProps, 'draft' | 'on
         {USER_FIELDS.map((name) => (
           <TextField
             key={name}
-            label={name === 'userMonth' ? `${KEY_LABELS[name]} ($)` : KEY_LABELS[name]}
+            label={name === 'userMonth' ? `${KEY_LABELS[name]} (${ownCurrency().symbol})` : KEY_LABELS[name]}
             value={draft[name]}
             onChange={(text) => onChange({ [name]: text })}
             fault={faults[name]}

@@ -1,5 +1,5 @@
 import type { RequestBody } from '../../client/routes.ts';
-import { isMoney, toUnits } from '../../design/format/amounts.ts';
+import { faultOfMoney, toUnits } from '../../design/format/amounts.ts';
 
 /** The form of a benchmark: text as it is typed. */
 export interface BenchmarkDraft {
@@ -27,16 +27,19 @@ const isWhole = (text: string): boolean => /^[1-9]\d{0,6}$/.test(text.trim());
 const NOT_WHOLE = 'Enter a whole number of at least 1.';
 
 /** The faults of what was typed, by field. Fields that are still empty have none. */
-export const benchmarkFaults = ({ budget, firstTokenMs, betweenTokensMs, promptTokens, completionTokens }: BenchmarkDraft): Faults => ({
-  ...(budget.trim() !== '' && !isMoney(budget.trim()) && { budget: 'Enter an amount, such as 2.50.' }),
-  ...(!isWhole(firstTokenMs) && { firstTokenMs: NOT_WHOLE }),
-  ...(!isWhole(betweenTokensMs) && { betweenTokensMs: NOT_WHOLE }),
-  ...(promptTokens.trim() !== '' && !isWhole(promptTokens) && { promptTokens: NOT_WHOLE }),
-  ...(completionTokens.trim() !== '' && !isWhole(completionTokens) && { completionTokens: NOT_WHOLE }),
-  ...((promptTokens.trim() === '') !== (completionTokens.trim() === '') && {
-    [promptTokens.trim() === '' ? 'promptTokens' : 'completionTokens']: 'Enter both lengths or neither.',
-  }),
-});
+export const benchmarkFaults = ({ budget, firstTokenMs, betweenTokensMs, promptTokens, completionTokens }: BenchmarkDraft): Faults => {
+  const budgetFault = faultOfMoney(budget.trim(), '2.50');
+  return {
+    ...(budgetFault && { budget: budgetFault }),
+    ...(!isWhole(firstTokenMs) && { firstTokenMs: NOT_WHOLE }),
+    ...(!isWhole(betweenTokensMs) && { betweenTokensMs: NOT_WHOLE }),
+    ...(promptTokens.trim() !== '' && !isWhole(promptTokens) && { promptTokens: NOT_WHOLE }),
+    ...(completionTokens.trim() !== '' && !isWhole(completionTokens) && { completionTokens: NOT_WHOLE }),
+    ...((promptTokens.trim() === '') !== (completionTokens.trim() === '') && {
+      [promptTokens.trim() === '' ? 'promptTokens' : 'completionTokens']: 'Enter both lengths or neither.',
+    }),
+  };
+};
 
 /** True if the form can be sent. */
 export const canStart = (draft: BenchmarkDraft): boolean => draft.budget.trim() !== '' && Object.keys(benchmarkFaults(draft)).length === 0;

@@ -3,7 +3,8 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { CheckField, TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
-import { isMoney } from '../../design/format/amounts.ts';
+import { faultOfMoney, isMoney, MOST_PER_UNIT } from '../../design/format/amounts.ts';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { Form } from '../../design/forms/form.tsx';
 import { ShortFields } from '../../design/layout/layout.tsx';
@@ -16,8 +17,7 @@ interface PublishProps {
 
 const changed = () => readAgain('/v1/deployments', '/v1/models', '/v1/pricing');
 
-const faultOf = (text: string): string | undefined =>
-  text === '' || isMoney(text) ? undefined : 'Enter an amount, such as 0.05, with at most nine decimals.';
+const faultOf = (text: string): string | undefined => faultOfMoney(text, '0.05', MOST_PER_UNIT);
 
 /** Makes a shared model of a deployment, which callers of the serverless host pay by the token. */
 export const PublishDeployment = ({ deployment: { id, name, version }, onClose }: PublishProps) => {
@@ -33,7 +33,7 @@ export const PublishDeployment = ({ deployment: { id, name, version }, onClose }
       </p>
       <Form
         submitLabel="Publish deployment"
-        canSubmit={publicName.trim() !== '' && isMoney(input) && isMoney(output)}
+        canSubmit={publicName.trim() !== '' && [input, output].every((price) => isMoney(price, MOST_PER_UNIT))}
         onCancel={onClose}
         onSubmit={async () => {
           await request('POST /v1/deployments/{id}/publish', {
@@ -51,9 +51,15 @@ export const PublishDeployment = ({ deployment: { id, name, version }, onClose }
       >
         <TextField label="Name of the shared model" value={publicName} onChange={setName} isCode />
         <ShortFields>
-          <TextField label="Input price per 1M tokens (USD)" value={input} onChange={setInput} fault={faultOf(input)} inputMode="decimal" />
           <TextField
-            label="Output price per 1M tokens (USD)"
+            label={`Input price per 1M tokens (${ownCurrency().code})`}
+            value={input}
+            onChange={setInput}
+            fault={faultOf(input)}
+            inputMode="decimal"
+          />
+          <TextField
+            label={`Output price per 1M tokens (${ownCurrency().code})`}
             value={output}
             onChange={setOutput}
             fault={faultOf(output)}

@@ -5,6 +5,7 @@ import type { TrialBody } from '../../client/routes.ts';
 import { CheckField, TextField } from '../../design/controls/fields.tsx';
 import { Count, Money } from '../../design/data/values.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { formatDuration } from '../../design/format/times.ts';
 import { Form } from '../../design/forms/form.tsx';
 import { Facts, ShortFields } from '../../design/layout/layout.tsx';
@@ -104,7 +105,7 @@ export const StartBenchmark = ({ deployment: { id, price_per_hour }, onClose }: 
         hour. Other requests are slower while it runs.
       </p>
       <ShortFields>
-        {field('budget', 'Budget (USD)', { inputMode: 'decimal', hint: 'The benchmark never exceeds it.' })}
+        {field('budget', `Budget (${ownCurrency().code})`, { inputMode: 'decimal', hint: 'The benchmark never exceeds it.' })}
         {field('firstTokenMs', 'Time to first token goal (ms)')}
         {field('betweenTokensMs', 'Between tokens goal (ms)')}
       </ShortFields>

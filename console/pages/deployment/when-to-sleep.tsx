@@ -6,6 +6,7 @@ import { Count, Duration, Money } from '../../design/data/values.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
+import { formatMoney } from '../../design/format/amounts.ts';
 import { Form } from '../../design/forms/form.tsx';
 import { Note, Section, Stack } from '../../design/layout/layout.tsx';
 import { type Deployment, roughly } from '../deployments/deployment-state.ts';
@@ -94,7 +95,7 @@ interface WhenToSleepProps {
 const Suggestion = ({ advice, deployment, onClose }: WhenToSleepProps & { advice: Advice }) => {
   const { id, version } = deployment;
   const { suggestion } = advice;
-  if (!suggestion) return <p>No other settings save $1 a month, or have much less waiting at about the same cost.</p>;
+  if (!suggestion) return <p>No other settings save {formatMoney('1')} a month, or have much less waiting at about the same cost.</p>;
   return (
     <Form
       submitLabel="Apply suggestion"

@@ -1,4 +1,4 @@
-import { isMoney } from '../../design/format/amounts.ts';
+import { isMoney, MOST_PER_UNIT } from '../../design/format/amounts.ts';
 import { type RangeName, rangeOf } from '../../design/format/ranges.ts';
 import { dayOf } from '../../design/format/times.ts';
 
@@ -23,6 +23,6 @@ export const economicsQuery = (range: RangeName, values: EconomicsValues, nowS: 
     from: dayOf(startS),
     to: dayOf(end),
     organization,
-    ...(isMoney(prompt) && isMoney(completion) && { list_prompt: prompt, list_completion: completion }),
+    ...([prompt, completion].every((price) => isMoney(price, MOST_PER_UNIT)) && { list_prompt: prompt, list_completion: completion }),
   };
 };

@@ -7,11 +7,15 @@ import { RangeFields } from '../../design/controls/range-fields.tsx';
 import { More } from '../../design/data/table.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
+import { faultOfMoney, MOST_PER_UNIT } from '../../design/format/amounts.ts';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { rangeNamed } from '../../design/format/ranges.ts';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { ECONOMICS_NAMES, ECONOMICS_RANGES, economicsQuery } from './economics-query.ts';
 import { EconomicsResults } from './economics-results.tsx';
+
+const faultOf = (price: string): string | undefined => faultOfMoney(price, '0.22', MOST_PER_UNIT);
 
 /** The cost of each deployment, what it was used for and, for the platform, what it earned. */
 export const Screen = () => {
@@ -34,15 +38,17 @@ export const Screen = () => {
         <OrganizationField value={values.organization} onChange={(organization) => change({ organization })} />
         <RangeFields names={ECONOMICS_RANGES} name={range} from={values.from} to={values.to} onChange={change} isByDay />
         <FilterField
-          label="List price per 1M prompt tokens ($)"
+          label={`List price per 1M prompt tokens (${ownCurrency().symbol})`}
           value={values.prompt}
           onChange={(prompt) => change({ prompt })}
+          fault={faultOf(values.prompt)}
           placeholder="0.22"
         />
         <FilterField
-          label="List price per 1M completion tokens ($)"
+          label={`List price per 1M completion tokens (${ownCurrency().symbol})`}
           value={values.completion}
           onChange={(completion) => change({ completion })}
+          fault={faultOf(values.completion)}
           placeholder="0.22"
         />
       </Filters>

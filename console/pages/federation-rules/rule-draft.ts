@@ -1,4 +1,5 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
+import { faultOfMoney } from '../../design/format/amounts.ts';
 import { linesIn, namesOrNull } from '../../design/format/lists.ts';
 
 export type FederationRule = ReplyBody<'GET /v1/service-accounts/{id}/federation-rules/{rule}'>;
@@ -101,9 +102,10 @@ const isLifetime = (text: string): boolean => /^\d+$/.test(text) && Number(text)
 
 const keyFaults = (draft: RuleDraft): Partial<Record<keyof RuleDraft, string>> => {
   const counts = Object.values(LIMITS).filter((name) => !isCount(draft[name]));
+  const budgetFault = faultOfMoney(draft.keyBudget, '5');
   return {
     ...Object.fromEntries(counts.map((name) => [name, 'Enter a whole number.'])),
-    ...(!/^(\d{1,12}(\.\d{1,9})?)?$/.test(draft.keyBudget) && { keyBudget: 'Enter an amount, such as 5.' }),
+    ...(budgetFault && { keyBudget: budgetFault }),
     ...(!isLifetime(draft.keySeconds) && { keySeconds: `Enter ${MIN_SECONDS} to ${MAX_SECONDS} seconds.` }),
   };
 };

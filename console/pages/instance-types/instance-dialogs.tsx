@@ -3,7 +3,8 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
-import { isMoney } from '../../design/format/amounts.ts';
+import { faultOfMoney, isMoney, MOST_PER_UNIT } from '../../design/format/amounts.ts';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { utcSeconds } from '../../design/format/times.ts';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { Form } from '../../design/forms/form.tsx';
@@ -76,7 +77,7 @@ const AddVersion = ({ type: { id, version }, kind, current = '', children, onClo
       <p>{children}</p>
       <Form
         submitLabel={`Add ${kind}`}
-        canSubmit={isMoney(perHour)}
+        canSubmit={isMoney(perHour, MOST_PER_UNIT)}
         onCancel={onClose}
         onSubmit={async () => {
           await request(`POST /v1/instance-types/{id}/${kind}s`, {
@@ -90,10 +91,10 @@ const AddVersion = ({ type: { id, version }, kind, current = '', children, onClo
       >
         <ShortFields>
           <TextField
-            label="USD per hour"
+            label={`${ownCurrency().code} per hour`}
             value={perHour}
             onChange={setPerHour}
-            fault={perHour === '' || isMoney(perHour) ? undefined : 'Enter an amount, such as 1.41, with at most nine decimals.'}
+            fault={faultOfMoney(perHour, '1.41', MOST_PER_UNIT)}
             inputMode="decimal"
             autoFocus
           />

@@ -4,26 +4,27 @@ import { request, requestTrial } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
-import { isMoney } from '../../design/format/amounts.ts';
+import { faultOfMoney, MOST_PER_UNIT } from '../../design/format/amounts.ts';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { Form } from '../../design/forms/form.tsx';
 import { draftOfPrice, isCompletePrice, newPriceOf, type PriceDraft, type PricedModel } from './price-draft.ts';
 import { PriceChange, type PricePreview } from './price-preview.tsx';
 
 const PriceFields = ({ draft, onChange }: { draft: PriceDraft; onChange: (changes: Partial<PriceDraft>) => void }) => {
   const { input, cached, output, from } = draft;
-  const faultOf = (text: string): string | undefined =>
-    text === '' || isMoney(text) ? undefined : 'Enter an amount, such as 0.05, with at most nine decimals.';
+  const faultOf = (text: string): string | undefined => faultOfMoney(text, '0.05', MOST_PER_UNIT);
+  const unit = `(${ownCurrency().symbol} per million tokens)`;
   return (
     <>
       <TextField
-        label="Input ($ per million tokens)"
+        label={`Input ${unit}`}
         value={input}
         onChange={(text) => onChange({ input: text })}
         inputMode="decimal"
         fault={faultOf(input)}
       />
       <TextField
-        label="Cached input ($ per million tokens)"
+        label={`Cached input ${unit}`}
         hint="Leave empty to use the input price."
         value={cached}
         onChange={(text) => onChange({ cached: text })}
@@ -31,7 +32,7 @@ const PriceFields = ({ draft, onChange }: { draft: PriceDraft; onChange: (change
         fault={faultOf(cached)}
       />
       <TextField
-        label="Output ($ per million tokens)"
+        label={`Output ${unit}`}
         value={output}
         onChange={(text) => onChange({ output: text })}
         inputMode="decimal"

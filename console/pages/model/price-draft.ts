@@ -1,5 +1,5 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
-import { fromUnits, isMoney, perMillion, toUnits } from '../../design/format/amounts.ts';
+import { fromUnits, isMoney, MOST_PER_UNIT, perMillion, toUnits } from '../../design/format/amounts.ts';
 import { utcSeconds } from '../../design/format/times.ts';
 
 /** A model whose price can be changed. */
@@ -25,7 +25,7 @@ export const draftOfPrice = ({ pricing }: PricedModel): PriceDraft => ({
 
 /** True for a draft that can be sent. */
 export const isCompletePrice = ({ input, cached, output }: PriceDraft): boolean =>
-  isMoney(input) && isMoney(output) && (cached === '' || isMoney(cached));
+  [input, output, cached || input].every((price) => isMoney(price, MOST_PER_UNIT));
 
 /** The body that adds a price version. */
 export const newPriceOf = (

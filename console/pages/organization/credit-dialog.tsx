@@ -3,12 +3,11 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
-import { isMoney } from '../../design/format/amounts.ts';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { utcSeconds } from '../../design/format/times.ts';
 import { Form } from '../../design/forms/form.tsx';
+import { faultOfCredit } from './credit-amount.ts';
 import type { Organization } from './limits-draft.ts';
-
-const isAmount = (text: string): boolean => isMoney(text.replace(/^-/, '')) && /[1-9]/.test(text);
 
 interface CreditDialogProps {
   organization: Pick<Organization, 'id' | 'name'>;
@@ -25,7 +24,7 @@ export const CreditDialog = ({ organization: { id, name }, onClose }: CreditDial
     <Dialog title={`Grant credit to ${name}`} onClose={onClose}>
       <Form
         submitLabel="Grant credit"
-        canSubmit={isAmount(amount) && reason.trim() !== ''}
+        canSubmit={amount !== '' && faultOfCredit(amount) === undefined && reason.trim() !== ''}
         onCancel={onClose}
         onSubmit={async ({ idempotencyKey }) => {
           await request('POST /v1/organizations/{id}/credit-grants', {
@@ -38,9 +37,9 @@ export const CreditDialog = ({ organization: { id, name }, onClose }: CreditDial
         }}
       >
         <TextField
-          label="Amount ($)"
+          label={`Amount (${ownCurrency().symbol})`}
           hint="A negative amount takes credit back."
-          fault={amount === '' || isAmount(amount) ? undefined : 'Enter an amount, such as 100 or -12.50.'}
+          fault={faultOfCredit(amount)}
           value={amount}
           onChange={setAmount}
           inputMode="decimal"

@@ -1,5 +1,5 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
-import { isMoney } from '../../design/format/amounts.ts';
+import { faultOfMoney } from '../../design/format/amounts.ts';
 
 export type Organization = ReplyBody<'GET /v1/organizations/{id}'>;
 type Limits = RequestBody<'PUT /v1/organizations/{id}/limits'>;
@@ -38,14 +38,17 @@ export const draftOfLimits = ({ limits, has_default_concurrency }: Organization)
 const isNumber = (text: string): boolean => /^\d{1,10}$/.test(text);
 
 /** Why fields can't be sent. */
-export const faultsOfLimits = (draft: LimitsDraft): Partial<Record<keyof LimitsDraft, string>> => ({
-  ...Object.fromEntries(
-    (['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const)
-      .filter((name) => draft[name] !== '' && !isNumber(draft[name]))
-      .map((name) => [name, 'Enter a whole number.']),
-  ),
-  ...(draft.monthBudget !== '' && !isMoney(draft.monthBudget) && { monthBudget: 'Enter an amount, such as 500.' }),
-});
+export const faultsOfLimits = (draft: LimitsDraft): Partial<Record<keyof LimitsDraft, string>> => {
+  const budgetFault = faultOfMoney(draft.monthBudget, '500');
+  return {
+    ...Object.fromEntries(
+      (['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const)
+        .filter((name) => draft[name] !== '' && !isNumber(draft[name]))
+        .map((name) => [name, 'Enter a whole number.']),
+    ),
+    ...(budgetFault && { monthBudget: budgetFault }),
+  };
+};
 
 const numberIn = (text: string): number | null => (text === '' ? null : Number(text));
 

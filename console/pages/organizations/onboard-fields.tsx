@@ -1,4 +1,5 @@
 import { TextField } from '../../design/controls/fields.tsx';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { Disclosure, Stack } from '../../design/layout/layout.tsx';
 import { LimitFields } from '../organization/limit-fields.tsx';
 import { faultsOfOnboarding, type OnboardingDraft, type StepName } from './onboarding.ts';
@@ -46,7 +47,7 @@ export const OnboardFields = ({ draft, onChange, fixed }: OnboardFieldsProps) =>
           <LimitFields draft={draft} onChange={onChange} disabled={fixed.has('limits')} />
           {draft.prepaid && (
             <TextField
-              label="Credit ($)"
+              label={`Credit (${ownCurrency().symbol})`}
               hint="Leave empty to grant credit later."
               fault={faults.credit}
               value={draft.credit}

@@ -1,5 +1,5 @@
 import type { CallOptions, ReplyBody, RouteName } from '../../client/routes.ts';
-import { isMoney } from '../../design/format/amounts.ts';
+import { faultOfCredit } from '../organization/credit-amount.ts';
 import { areSameLimits, faultsOfLimits, type LimitsDraft, limitsOf, NO_LIMITS, type Organization } from '../organization/limits-draft.ts';
 
 /** What the form of a new organization has. Empty texts: the step is left out. */
@@ -35,14 +35,19 @@ export const stepsOf = (draft: OnboardingDraft): readonly StepName[] => [
   ...(draft.keyName.trim() === '' ? [] : (['api_key'] as const)),
 ];
 
+// The first grant can't take credit back.
+const faultOfStart = (credit: string): string | undefined =>
+  credit.startsWith('-') ? 'Enter an amount, such as 100.' : faultOfCredit(credit);
+
 /** Why fields can't be sent. */
-export const faultsOfOnboarding = (draft: OnboardingDraft): Partial<Record<keyof OnboardingDraft, string>> => ({
-  ...faultsOfLimits(draft),
-  ...(draft.prepaid &&
-    draft.credit !== '' &&
-    !(isMoney(draft.credit) && /[1-9]/.test(draft.credit)) && { credit: 'Enter an amount, such as 100.' }),
-  ...(draft.email !== '' && !/^[^@\s]+@[^@\s]+$/.test(draft.email.trim()) && { email: 'Enter an email address.' }),
-});
+export const faultsOfOnboarding = (draft: OnboardingDraft): Partial<Record<keyof OnboardingDraft, string>> => {
+  const creditFault = faultOfStart(draft.credit);
+  return {
+    ...faultsOfLimits(draft),
+    ...(draft.prepaid && creditFault && { credit: creditFault }),
+    ...(draft.email !== '' && !/^[^@\s]+@[^@\s]+$/.test(draft.email.trim()) && { email: 'Enter an email address.' }),
+  };
+};
 
 /** True for a draft that can be sent. */
 export const isReady = (draft: OnboardingDraft): boolean =>

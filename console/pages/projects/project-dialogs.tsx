@@ -3,6 +3,7 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
+import { ownCurrency } from '../../design/format/currency.ts';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { Form } from '../../design/forms/form.tsx';
 import { VersionedForm } from '../../design/forms/versioned-form.tsx';
@@ -40,7 +41,7 @@ const ProjectFields = ({ draft, onChange }: FieldsProps) => {
         {(['day', 'month', 'total'] as const).map((name) => (
           <TextField
             key={name}
-            label={`${PROJECT_LABELS[name]} ($)`}
+            label={`${PROJECT_LABELS[name]} (${ownCurrency().symbol})`}
             value={draft[name]}
             onChange={(text) => onChange({ [name]: text })}
             fault={faults[name]}

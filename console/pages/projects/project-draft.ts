@@ -1,4 +1,5 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
+import { faultOfMoney } from '../../design/format/amounts.ts';
 
 export type Project = ReplyBody<'GET /v1/projects/{id}'>;
 type NewProject = RequestBody<'POST /v1/projects'>;
@@ -27,12 +28,13 @@ export const draftOfProject = ({ name, budgets: { day, month, total } }: Project
   total: total ?? '',
 });
 
-const isMoney = (text: string): boolean => /^\d{1,12}(\.\d{1,9})?$/.test(text);
-
 /** Why fields can't be sent. */
 export const faultsOfProject = (draft: ProjectDraft): Partial<Record<keyof ProjectDraft, string>> =>
   Object.fromEntries(
-    BUDGETS.filter((name) => draft[name] !== '' && !isMoney(draft[name])).map((name) => [name, 'Enter an amount, such as 12.50.']),
+    BUDGETS.flatMap((name) => {
+      const fault = faultOfMoney(draft[name], '12.50');
+      return fault === undefined ? [] : [[name, fault]];
+    }),
   );
 
 export const isProjectComplete = (draft: ProjectDraft): boolean =>

@@ -1,11 +1,14 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   counted,
+  faultOfMoney,
   formatAmount,
   formatCount,
   formatMoney,
   formatShare,
   fromUnits,
+  isMoney,
+  MOST_PER_UNIT,
   nearestCent,
   percentOf,
   perMillion,
@@ -13,6 +16,11 @@ import {
   toUnits,
 } from '../../../console/design/format/amounts.ts';
 import { setCurrency } from '../../../console/design/format/currency.ts';
+import { faultOfCredit } from '../../../console/pages/organization/credit-amount.ts';
+import { NewInstancePrice } from '../../../functions/control/instance-types/instance-type.ts';
+import { NewCreditGrant } from '../../../functions/control/organizations/credit.ts';
+import { Dollars } from '../../../shared/prices/dollars.ts';
+import { NewFigures } from '../../../shared/prices/price-version.ts';
 
 afterEach(() => setCurrency({ code: 'USD', symbol: '$', decimals: 2 }));
 
@@ -100,5 +108,53 @@ describe('shares of a whole', () => {
     ['1', '0', '0%'],
   ])('shows %s of %s as %s', (part, whole, shown) => {
     expect(formatShare(part, whole)).toBe(shown);
+  });
+});
+
+const TYPED: readonly [string, string | undefined][] = [
+  ['0.05', undefined],
+  ['0', undefined],
+  ['0.123456789', undefined],
+  ['0.1234567890', 'Enter at most nine decimals.'],
+  ['1000000', undefined],
+  ['1000000.000000001', undefined],
+  ['999999999.999999999', undefined],
+  ['1000000000', undefined],
+  ['999999999999.999999999', undefined],
+  ['1000000000000', 'Enter at most 999,999,999,999.00.'],
+  ['0000000000001', 'Enter at most 999,999,999,999.00.'],
+  ...['-1', '+1', '1e3', '1,5', '1.', '.5', '$5', '1 000', '0x1', '١'].map(
+    (text) => [text, 'Enter an amount, such as 12.50.'] satisfies [string, string],
+  ),
+];
+
+describe('an amount that is typed', () => {
+  test.each(TYPED)('%j is taken where the API takes it', (text) => {
+    const isTakenBy = (schema: { safeParse: (value: unknown) => { success: boolean } }, value: unknown): boolean =>
+      schema.safeParse(value).success;
+    expect({
+      budget: isMoney(text),
+      price: isMoney(text, MOST_PER_UNIT),
+      hour: isMoney(text, MOST_PER_UNIT),
+      grant: faultOfCredit(text) === undefined,
+      deduction: faultOfCredit(`-${text}`) === undefined,
+    }).toEqual({
+      budget: isTakenBy(Dollars, text),
+      price: isTakenBy(NewFigures, { per_million: { prompt: text, completion: text } }),
+      hour: isTakenBy(NewInstancePrice, { per_hour: text }),
+      grant: isTakenBy(NewCreditGrant, { amount: text, reason: 'A gift.' }),
+      deduction: isTakenBy(NewCreditGrant, { amount: `-${text}`, reason: 'A mistake.' }),
+    });
+  });
+
+  test.each(TYPED)('%j says what is wrong with it', (text, fault) => {
+    expect(faultOfMoney(text, '12.50')).toBe(fault);
+  });
+
+  test('has another bound as a price and as credit, and none is expected of an empty field', () => {
+    expect(faultOfMoney('1000000.01', '12.50', MOST_PER_UNIT)).toBe('Enter at most 1,000,000.00.');
+    expect(faultOfCredit('1000000000')).toBe('Enter at most 999,999,999.00.');
+    expect(faultOfCredit('-0.00')).toBe('Enter an amount other than 0.');
+    expect([faultOfMoney('', '12.50'), faultOfCredit(''), isMoney('')]).toEqual([undefined, undefined, false]);
   });
 });

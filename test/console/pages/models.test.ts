@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { isMoney } from '../../../console/design/format/amounts.ts';
 import { modelNameOf, modelPath } from '../../../console/pages/models/model-path.ts';
 
 describe('modelPath', () => {
@@ -10,20 +9,5 @@ describe('modelPath', () => {
   ])('leads to %s of %s, and back', (name, organization, path) => {
     expect(modelPath(name, organization)).toBe(path);
     expect(modelNameOf(path.slice('/models/'.length).split('?')[0] ?? '')).toBe(name);
-  });
-});
-
-describe('isMoney', () => {
-  test.each([
-    ['0.05', true],
-    ['12', true],
-    ['0.123456789', true],
-    ['0.1234567890', false],
-    ['-1', false],
-    ['1e3', false],
-    ['1,5', false],
-    ['', false],
-  ])('takes or rejects %j', (text, isOne) => {
-    expect(isMoney(text)).toBe(isOne);
   });
 });
