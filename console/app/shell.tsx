@@ -120,8 +120,15 @@ export const Shell = () => {
   const { parser } = useRouter();
   const [isOpen, setOpen] = useState(false);
   const [isSearching, setSearching] = useState(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the navigation of a narrow page closes when another screen opens
-  useEffect(() => setOpen(false), [location]);
+  const shown = useRef(location);
+  useEffect(() => {
+    if (shown.current === location) return;
+    shown.current = location;
+    // The navigation of a narrow page closes when another screen opens.
+    setOpen(false);
+    // A link of the screen before is gone, and screen readers would stay where nothing is.
+    if (document.activeElement === document.body) document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
+  }, [location]);
   if (!me.data)
     return (
       <Entrance>

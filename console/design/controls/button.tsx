@@ -10,10 +10,14 @@ const classOf = (look: Look | undefined): string => [classes.button, look && cla
 
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'className'> {
   look?: Look;
+  /** True: it is at work, and presses have no effect. Unlike a disabled button, it keeps the focus. */
+  isBusy?: boolean;
 }
 
 /** Does something. */
-export const Button = ({ look, type = 'button', ...rest }: ButtonProps) => <button {...rest} type={type} className={classOf(look)} />;
+export const Button = ({ look, type = 'button', isBusy = false, onClick, ...rest }: ButtonProps) => (
+  <button {...rest} type={type} aria-disabled={isBusy || undefined} onClick={isBusy ? undefined : onClick} className={classOf(look)} />
+);
 
 /** Leads to another screen, and looks like a button. Users who can do nothing there don't see it. */
 export const ButtonLink = ({ to, look, children }: { to: string; look?: Look; children: ReactNode }) => {

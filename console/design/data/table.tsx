@@ -93,7 +93,7 @@ export const More = ({ count, hasMore, isLoading, onMore, progress }: MoreProps)
     <span>{hasMore ? `${count} shown` : `${count} in all`}</span>
     {progress}
     {hasMore && (
-      <Button onClick={onMore} disabled={isLoading}>
+      <Button onClick={onMore} isBusy={isLoading}>
         {isLoading ? 'Loading…' : 'Load more'}
       </Button>
     )}

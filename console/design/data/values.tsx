@@ -33,6 +33,16 @@ export const Time = ({ seconds, never = 'never' }: { seconds: number | null | un
     </time>
   );
 
+/** A sentence that says when something was last used. @param what such as `The key` @param seconds null: never */
+export const LastUsed = ({ what, seconds }: { what: string; seconds: number | null }) =>
+  seconds === null ? (
+    `${what} has never been used.`
+  ) : (
+    <>
+      {what} was last used <Time seconds={seconds} />.
+    </>
+  );
+
 /** A duration. */
 export const Duration = ({ milliseconds }: { milliseconds: number | null | undefined }) => (
   <span className={classes.number}>{milliseconds === null || milliseconds === undefined ? '–' : formatDuration(milliseconds)}</span>

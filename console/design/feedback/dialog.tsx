@@ -7,15 +7,34 @@ export interface DialogProps {
   children: ReactNode;
 }
 
-/** A question or a form above the screen. It is open as long as it is rendered; Escape closes it. */
-export const Dialog = ({ title, onClose, children }: DialogProps) => {
+// The row of a table whose thing was deleted takes the focus with it.
+const focusAround = (opener: Element | null): (() => void) => {
+  const table = opener?.closest<HTMLElement>('section[tabindex]');
+  return () => {
+    if (document.activeElement !== document.body) return;
+    (table?.isConnected ? table : document.querySelector<HTMLElement>('#main'))?.focus({ preventScroll: true });
+  };
+};
+
+type OpenDialogProps = Omit<DialogProps, 'onClose'> & Partial<Pick<DialogProps, 'onClose'>>;
+
+/**
+ * A question or a form above the screen. It is open as long as it is rendered. Escape closes it, unless it has no
+ * `onClose`, because there is no way around its question.
+ */
+export const Dialog = ({ title, onClose, children }: OpenDialogProps) => {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   // It is closed while it is still on the page: only then does the browser return the focus to what opened it.
   useLayoutEffect(() => {
     const { current } = dialog;
+    const focusAgain = focusAround(document.activeElement);
     current?.showModal();
-    return () => current?.close();
+    return () => {
+      current?.close();
+      // The page is then as it is without the dialog.
+      queueMicrotask(focusAgain);
+    };
   }, []);
   return (
     <dialog
@@ -24,8 +43,10 @@ export const Dialog = ({ title, onClose, children }: DialogProps) => {
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        onClose?.();
       }}
+      // A browser closes it at a second Escape in any case.
+      onClose={() => dialog.current?.showModal()}
     >
       <div className={classes['dialog-content']}>
         <h2 id={id}>{title}</h2>

@@ -27,7 +27,7 @@ export const ActionButton = ({ label, look, onAct }: ActionButtonProps) => {
   };
   return (
     <>
-      <Button {...(look && { look })} disabled={isPending} onClick={() => void act()}>
+      <Button {...(look && { look })} isBusy={isPending} onClick={() => void act()}>
         {label}
       </Button>
       {failure && (

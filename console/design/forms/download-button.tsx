@@ -33,7 +33,7 @@ export const DownloadButton = ({ label, name, look, read }: DownloadButtonProps)
   return (
     <Stack>
       <div>
-        <Button {...(look && { look })} aria-label={name} disabled={isPending} onClick={() => void download()}>
+        <Button {...(look && { look })} aria-label={name} isBusy={isPending} onClick={() => void download()}>
           {isPending ? 'Please wait…' : label}
         </Button>
       </div>

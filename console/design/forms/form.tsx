@@ -49,7 +49,7 @@ export const Form = ({ onSubmit, submitLabel, look = 'primary', onCancel, canSub
       {children}
       {error && <div ref={reveal}>{explain?.(error) ?? <Failure failure={error} />}</div>}
       <div className={classes['form-actions']}>
-        <Button type="submit" look={look} disabled={isPending || !canSubmit}>
+        <Button type="submit" look={look} isBusy={isPending} disabled={!isPending && !canSubmit}>
           {isPending ? 'Please wait…' : submitLabel}
         </Button>
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}

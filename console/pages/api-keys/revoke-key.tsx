@@ -1,6 +1,6 @@
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
-import { Time } from '../../design/data/values.tsx';
+import { LastUsed } from '../../design/data/values.tsx';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import type { ApiKey } from './key-draft.ts';
 
@@ -18,7 +18,7 @@ export const RevokeKey = ({ apiKey: { id, name, hint, last_used_at }, onClose }:
     }}
   >
     <p>
-      Requests with the secret {hint} are rejected from now on. This can't be undone. The key was last used <Time seconds={last_used_at} />.
+      Requests with the secret {hint} are rejected from now on. This can't be undone. <LastUsed what="The key" seconds={last_used_at} />
     </p>
   </Confirm>
 );

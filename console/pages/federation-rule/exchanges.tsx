@@ -43,7 +43,7 @@ export const Exchanges = ({ account, rule }: { account: string; rule: string }) 
     <Section
       title="Token exchanges"
       actions={
-        <Button onClick={() => void events.refetch()} disabled={events.isFetching}>
+        <Button onClick={() => void events.refetch()} isBusy={events.isFetching}>
           Refresh
         </Button>
       }

@@ -39,7 +39,7 @@ export const Logins = (part: PartProps) => {
     <Section
       title="Logins"
       actions={
-        <Button onClick={() => void events.refetch()} disabled={events.isFetching}>
+        <Button onClick={() => void events.refetch()} isBusy={events.isFetching}>
           Refresh
         </Button>
       }

@@ -8,7 +8,7 @@ import { Button } from '../../design/controls/button.tsx';
 import { Code } from '../../design/controls/copy.tsx';
 import type { Column } from '../../design/data/table.tsx';
 import { Table } from '../../design/data/table.tsx';
-import { Time } from '../../design/data/values.tsx';
+import { LastUsed, Time } from '../../design/data/values.tsx';
 import { Failure } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { SecretDialog } from '../../design/feedback/secret-dialog.tsx';
@@ -42,7 +42,7 @@ const DeleteToken = ({ token: { id, last_used_at }, onClose, ...part }: PartProp
   >
     <p>
       The provider can no longer change users with this token. Unless it has another token, people who leave your company keep their access.
-      The token was last used <Time seconds={last_used_at} />.
+      <LastUsed what="The token" seconds={last_used_at} />
     </p>
   </Confirm>
 );
@@ -73,7 +73,11 @@ export const Scim = (part: PartProps) => {
       title="Provisioning with SCIM"
       actions={
         mayWrite && (
-          <Button disabled={isPending || (tokens.data?.data.length ?? MAX_TOKENS) >= MAX_TOKENS} onClick={() => void create()}>
+          <Button
+            isBusy={isPending}
+            disabled={!isPending && (tokens.data?.data.length ?? MAX_TOKENS) >= MAX_TOKENS}
+            onClick={() => void create()}
+          >
             Create SCIM token
           </Button>
         )

@@ -72,7 +72,7 @@ export const IssueDrafts = ({ drafts, onClose }: IssueDraftsProps) => {
       </Items>
       <Row>
         {state !== 'done' && (
-          <Button look="primary" disabled={state === 'issuing'} onClick={() => void issueAll()}>
+          <Button look="primary" isBusy={state === 'issuing'} onClick={() => void issueAll()}>
             {state === 'issuing' ? 'Please wait…' : `Issue ${drafts.length === 1 ? 'invoice' : `${drafts.length} invoices`}`}
           </Button>
         )}

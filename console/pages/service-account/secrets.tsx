@@ -9,7 +9,7 @@ import { Code } from '../../design/controls/copy.tsx';
 import { CheckField, SelectField } from '../../design/controls/fields.tsx';
 import type { Column } from '../../design/data/table.tsx';
 import { Table } from '../../design/data/table.tsx';
-import { Chip, Time } from '../../design/data/values.tsx';
+import { Chip, LastUsed, Time } from '../../design/data/values.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { SecretDialog } from '../../design/feedback/secret-dialog.tsx';
@@ -80,7 +80,7 @@ const DeleteSecret = ({ account, secret, onClose }: { account: ServiceAccount; s
       }}
     >
       <p>
-        Jobs of {account.name} can no longer get access tokens with this secret. It was last used <Time seconds={secret.last_used_at} />.
+        Jobs of {account.name} can no longer get access tokens with this secret. <LastUsed what="It" seconds={secret.last_used_at} />
       </p>
       <CheckField
         label="End all sessions of the service account now"

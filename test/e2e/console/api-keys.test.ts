@@ -68,6 +68,39 @@ describe('API keys in the console', () => {
     await close();
   });
 
+  test('keeps the focus where the reader is, also if what had it is gone', async () => {
+    const { id, name } = await createKey({ name: 'short-lived' });
+    const { page, faults, close } = await ui.open(owner, '/api-keys');
+    const focused = (): Promise<string> => page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.id');
+    await page.getByRole('link', { name }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    expect(await focused()).toBe('main');
+    // A failure, too, leaves it at the button that was pressed.
+    await goTo(page, '/projects?dialog=create');
+    await page.getByLabel('Name').fill('Search');
+    await page.route('**/v1/projects', (route) => route.fulfill({ status: 500, json: { error: { message: 'Something broke.' } } }));
+    await page.getByRole('dialog').getByRole('button', { name: 'Create project' }).press('Enter');
+    await page.getByRole('alert').getByText('Something broke.').waitFor();
+    expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Create project');
+    await page.unroute('**/v1/projects');
+    await goTo(page, '/api-keys');
+    const actions = page.getByRole('row', { name }).getByRole('button', { name: `Actions of ${name}` });
+    await actions.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Revoke API key' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: `Revoke ${name}` });
+    await dialog.getByText('The key has never been used.').waitFor();
+    await dialog.getByLabel(`Type ${name} to confirm`).fill(name);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page.waitForFunction('document.activeElement !== document.body');
+    expect(await focused()).toBe('API keys');
+    expect(await page.locator(`a[href$="${id}"]`).count()).toBe(0);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('shows limits and what others wrote as text, and is accessible on a phone in the dark', async () => {
     const { id } = await createKey({ name: PLANTED, metadata: { team: PLANTED }, budgets: { month: '100' } });
     const visited = await ui.open(owner, `/api-keys/${id}`, PHONE);
