@@ -14,7 +14,7 @@ export const SignInAgain = () => {
   const email = useKnownMe()?.email;
   const [isAtCompany, setAtCompany] = useState(false);
   return (
-    <Dialog title="Your session has ended" onClose={() => void logOut()}>
+    <Dialog title="Your session has ended">
       <p>Sign in again to continue where you left off. Unsaved changes are still here.</p>
       {isAtCompany ? (
         <SingleSignOnForm email={email} isInNewTab onCancel={() => setAtCompany(false)} />
@@ -26,6 +26,11 @@ export const SignInAgain = () => {
           </Row>
         </>
       )}
+      <Row>
+        <Button look="plain" onClick={() => void logOut()}>
+          Sign out without saving
+        </Button>
+      </Row>
     </Dialog>
   );
 };

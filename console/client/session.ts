@@ -17,6 +17,8 @@ interface Tokens {
 const RENEWED_BEFORE_MS = 60_000;
 const LOCK = 'sluice-refresh';
 const CHANNEL = 'sluice-session';
+// In the local storage: the user has signed out, and the service could not be reached.
+const OWED_LOGOUT = 'sluice-signed-out';
 
 // Only in memory: no other page of this host can read it there.
 let tokens: Tokens | undefined;
@@ -46,6 +48,7 @@ interface Login {
 }
 
 const keep = ({ access_token, expires_in }: Login): void => {
+  localStorage.removeItem(OWED_LOGOUT);
   tokens = { accessToken: access_token, renewAtMs: Date.now() + expires_in * 1_000 - RENEWED_BEFORE_MS };
   become('signed-in');
 };
@@ -61,6 +64,11 @@ const endSession = (): void => {
   become(state === 'signed-in' || state === 'expired' ? 'expired' : 'signed-out');
 };
 
+const endCookie = async (): Promise<void> => {
+  await callWithCookie('POST /v1/auth/browser/logout', {});
+  localStorage.removeItem(OWED_LOGOUT);
+};
+
 let refreshing: Promise<string> | undefined;
 
 // One tab at a time, because each refresh replaces the cookie.
@@ -68,6 +76,8 @@ const refreshOnce = (): Promise<string> =>
   navigator.locks.request(LOCK, async () => {
     const before = tokens;
     try {
+      // After it, there is no session to renew.
+      if (localStorage.getItem(OWED_LOGOUT)) await endCookie();
       const session = await callWithCookie('POST /v1/auth/browser/refresh', {});
       keep(session);
       return session.access_token;
@@ -97,16 +107,16 @@ export const beforeLogOut = (call: () => Promise<unknown>): void => {
   lastCalls.add(call);
 };
 
-/** Logs out here and in all tabs of this browser. The state is `signed-out` even if the service can't be reached. */
+/**
+ * Logs out here and in all tabs of this browser. The state is `signed-out` even if the service can't be reached: then
+ * the next page that is loaded ends the session, before anybody can use it.
+ */
 export const logOut = async (): Promise<void> => {
   await Promise.allSettled([...lastCalls].map((call) => call()));
-  try {
-    await callWithCookie('POST /v1/auth/browser/logout', {});
-  } finally {
-    otherTabs.postMessage('signed-out');
-    tokens = undefined;
-    become('signed-out');
-  }
+  await endCookie().catch(() => localStorage.setItem(OWED_LOGOUT, '1'));
+  otherTabs.postMessage('signed-out');
+  tokens = undefined;
+  become('signed-out');
 };
 
 const onMessage = (heard: 'signed-in' | 'signed-out'): void => {

@@ -85,6 +85,42 @@ describe('the sign-in page', () => {
 });
 
 describe('a session', () => {
+  test('is looked up again when the user asks, if the service could not say who is signed in', () =>
+    signedOut('/account', async ({ page }) => {
+      await signIn(page, owner);
+      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+      const json = { error: { message: 'The service is busy. Try again.', type: 'server_error', param: null, code: null } };
+      await page.route('**/v1/auth/browser/refresh', (route) => route.fulfill({ status: 503, json }));
+      await page.reload();
+      await page.getByRole('alert').getByText(json.error.message).waitFor();
+      await page.unroute('**/v1/auth/browser/refresh');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+    }));
+
+  test('ends when the page is loaded again if the service could not be reached at the logout', () =>
+    signedOut('/account', async ({ page, context }) => {
+      await signIn(page, owner);
+      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+      const [session] = await context.cookies(ui.run.control_url as string);
+      await page.route('**/v1/auth/browser/logout', (route) => route.abort());
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
+      await page.reload();
+      await page.getByRole('alert').getByText('The service could not be reached.').waitFor();
+      await page.unroute('**/v1/auth/browser/logout');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
+      const url = `${ui.run.control_url}/v1/auth/browser/refresh`;
+      const origin = new URL(url).origin;
+      const headers = { cookie: `${session?.name}=${session?.value}`, 'content-type': 'application/json', 'x-sluice-console': '1', origin };
+      expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(401);
+      await signIn(page, owner);
+      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+      await page.reload();
+      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+    }));
+
   test('ends in all tabs when one signs out', () =>
     signedOut('/', async ({ page, context }) => {
       await signIn(page, owner);
@@ -95,6 +131,19 @@ describe('a session', () => {
       await page.getByRole('button', { name: 'Sign out' }).click();
       await other.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
       await page.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
+    }));
+
+  test('is that of whoever signed in last, also in the tabs of another user', () =>
+    signedOut('/account', async ({ page, context }) => {
+      const other = await context.newPage();
+      await other.goto(`${ui.run.control_url}/console/`);
+      await other.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
+      await signIn(page, owner);
+      await page.getByText(owner.email).first().waitFor();
+      const viewer = await ui.control.createUser({ role: 'viewer', organization });
+      await signIn(other, viewer);
+      await page.getByText(viewer.email).first().waitFor();
+      expect(await page.getByText(owner.email).count()).toBe(0);
     }));
 
   test('asks to sign in again above the screen if it was ended elsewhere', () =>
@@ -156,6 +205,10 @@ describe('a session', () => {
       const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
       expect(await dialog.getByLabel('Email').inputValue()).toBe(user.email);
       await dialog.getByLabel('Password').fill(user.password);
+      // Browsers close a dialog at the second one in any case.
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Escape');
+      expect(await dialog.getByLabel('Password').inputValue()).toBe(user.password);
       await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
       await dialog.waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Create API key' }).last().click();
