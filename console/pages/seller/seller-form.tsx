@@ -143,7 +143,7 @@ export const SellerForm = ({ seller, onSaved }: { seller: Seller; onSaved: () =>
     canSubmit={canSave}
     save={async (draft, { version }) => {
       await request('PUT /v1/billing/seller', { body: sellerOf(draft), version });
-      await readAgain('/v1/billing/seller');
+      await readAgain('/v1/billing/seller', '/v1/me');
       onSaved();
     }}
   >

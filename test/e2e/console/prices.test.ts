@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
+import { goTo, hasRunPlanted, openConsole, PHONE, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
 
 const SECOND_MS = 1_000;
@@ -98,7 +98,8 @@ describe('prices in the console', () => {
     await page.getByRole('button', { name: 'Save seller' }).click();
     await page.getByText('Someone else changed this').waitFor();
     await page.getByRole('button', { name: 'Continue with these values' }).click();
-    await page.getByRole('button', { name: 'Save seller' }).click();
+    // The user is read again, who names the currency of all prices.
+    await Promise.all([page.waitForResponse(/\/v1\/me$/), page.getByRole('button', { name: 'Save seller' }).click()]);
     await page.getByText('Saved. Invoices').waitFor();
     expect(await ui.control.done('GET', '/v1/billing/seller', { token: admin.token })).toMatchObject({
       legal_name: name,
@@ -129,6 +130,9 @@ describe('prices in the console', () => {
       .first()
       .waitFor();
     expect(await page.getByText(symbol === '¥' ? /\$\d/ : /¥\d/).count()).toBe(0);
+    await goTo(page, `/models/${ui.run.model}`);
+    await page.getByRole('button', { name: 'Add price' }).click();
+    await page.getByLabel(`Input (${symbol} per million tokens)`, { exact: true }).waitFor();
     expect(faults).toEqual([]);
     await close();
   });
