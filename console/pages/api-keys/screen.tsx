@@ -55,7 +55,10 @@ const KeyList = ({ organization }: { organization: string | undefined }) => {
           <Empty title="No API keys match these filters" />
         ) : (
           <Empty title="No active API keys">
-            <p>Applications authenticate with an API key. Create one to get its secret and example code.</p>
+            <p>
+              Applications authenticate with an API key.
+              {can(me, 'keys:write') && ' Create one to get its secret and example code.'}
+            </p>
           </Empty>
         )
       }
@@ -130,7 +133,7 @@ export const Screen = () => {
       ) : (
         <KeyList organization={organization || undefined} />
       )}
-      {dialog === 'create' && <CreateKey organization={organization || undefined} onClose={() => setDialog('')} />}
+      {dialog === 'create' && can(me, 'keys:write') && <CreateKey organization={organization || undefined} onClose={() => setDialog('')} />}
     </Page>
   );
 };

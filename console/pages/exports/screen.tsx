@@ -52,7 +52,9 @@ export const Screen = () => {
       ) : (
         <ExportFiles organization={organization} />
       )}
-      {dialog === 'create' && !needsChoice && <CreateExport organization={organization} onClose={() => setDialog('')} />}
+      {dialog === 'create' && !needsChoice && can(me, 'billing:write') && (
+        <CreateExport organization={organization} onClose={() => setDialog('')} />
+      )}
     </Page>
   );
 };

@@ -37,14 +37,17 @@ const COLUMNS: readonly Column<FederationRule>[] = [
   { title: 'Created', isWhole: true, render: ({ created_at }) => <Time seconds={created_at} /> },
 ];
 
-const Rules = ({ account }: { account: string }) => {
+const Rules = ({ account, canWrite }: { account: string; canWrite: boolean }) => {
   const rules = useRead('GET /v1/service-accounts/{id}/federation-rules', { parameters: { id: account } });
   return (
     <Loaded query={rules}>
       {({ data }) =>
         data.length === 0 ? (
           <Empty title="No federation rules yet">
-            <p>Create a rule for a repository so that its jobs get access tokens of this service account without a stored secret.</p>
+            <p>
+              {canWrite ? 'Create a rule' : 'An owner of the organization can create a rule'} for a repository so that its jobs get access
+              tokens of this service account without a stored secret.
+            </p>
           </Empty>
         ) : (
           <Table label="Federation rules" rows={data} keyOf={({ id }) => id} columns={COLUMNS} />
@@ -101,9 +104,11 @@ export const Screen = () => {
           <ButtonLink to="/service-accounts">Show service accounts</ButtonLink>
         </Empty>
       ) : (
-        <Rules account={account} />
+        <Rules account={account} canWrite={can(me, 'service_accounts:write')} />
       )}
-      {dialog === 'create' && account !== '' && <CreateRule account={account} onClose={() => change({ dialog: '' })} />}
+      {dialog === 'create' && account !== '' && can(me, 'service_accounts:write') && (
+        <CreateRule account={account} onClose={() => change({ dialog: '' })} />
+      )}
     </Page>
   );
 };

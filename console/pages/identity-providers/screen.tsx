@@ -41,7 +41,7 @@ const columnsFor = (organization: string | undefined): readonly Column<IdentityP
   { title: 'Passwords', render: ({ enforced, status }) => (enforced && status === 'active' ? 'refused' : 'allowed') },
 ];
 
-const Providers = ({ organization }: { organization: string | undefined }) => {
+const Providers = ({ organization, canWrite }: { organization: string | undefined; canWrite: boolean }) => {
   const providers = useRead('GET /v1/identity-providers', { query: { ...(organization && { organization }) } });
   return (
     <Loaded query={providers}>
@@ -49,8 +49,8 @@ const Providers = ({ organization }: { organization: string | undefined }) => {
         data.length === 0 ? (
           <Empty title="No identity providers yet">
             <p>
-              Connect Okta, Microsoft Entra ID, Google Workspace, Keycloak or another OpenID provider so that your users can sign in with
-              it. Their groups can set their roles.
+              {canWrite ? 'Connect' : 'An owner of the organization can connect'} Okta, Microsoft Entra ID, Google Workspace, Keycloak or
+              another OpenID provider so that your users can sign in with it. Their groups can set their roles.
             </p>
           </Empty>
         ) : (
@@ -88,9 +88,11 @@ export const Screen = () => {
           <p>Each organization has its own identity providers.</p>
         </Empty>
       ) : (
-        <Providers organization={chosen || undefined} />
+        <Providers organization={chosen || undefined} canWrite={can(me, 'identity_providers:write')} />
       )}
-      {dialog === 'create' && <CreateProvider organization={chosen || undefined} onClose={() => setDialog('')} />}
+      {dialog === 'create' && !needsChoice && can(me, 'identity_providers:write') && (
+        <CreateProvider organization={chosen || undefined} onClose={() => setDialog('')} />
+      )}
     </Page>
   );
 };

@@ -21,8 +21,7 @@ type Detail = ReplyBody<'GET /v1/observability/requests/{id}'>;
 const NotFound = ({ onRetry }: { onRetry: () => void }) => (
   <Empty title="Request not found">
     <p>
-      You can find a request from about a minute after it ends, for 30 days. Only owners of the organization can see requests with API keys
-      that other users created.
+      You can find a request from about a minute after it ends, for 30 days. Members see only requests with the API keys that they created.
     </p>
     <Row>
       <Button onClick={onRetry}>Try again</Button>

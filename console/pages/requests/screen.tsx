@@ -26,7 +26,7 @@ const NothingFound = ({ values }: { values: FilterValues }) =>
     </Empty>
   ) : (
     <Empty title="No requests in this period">
-      <p>Requests with your API keys appear here about a minute after they end.</p>
+      <p>Requests appear here about a minute after they end.</p>
       <ButtonLink to="/api-keys">See API keys</ButtonLink>
     </Empty>
   );

@@ -59,7 +59,7 @@ export const Screen = () => {
           </Empty>
         }
       />
-      {dialog === 'create' && (
+      {dialog === 'create' && can(me, 'rerates:write') && (
         <CreateRerate model={model} organization={organization} onClose={() => change({ dialog: '', model: '', organization: '' })} />
       )}
     </Page>

@@ -61,13 +61,17 @@ export const Screen = () => {
         empty={
           <Empty title="No service account yet">
             <p>
-              Give a program its own account with only the permissions that it needs. It authenticates with a secret, or without one on
-              GitHub Actions and other platforms that sign tokens for their jobs.
+              {can(me, 'service_accounts:write')
+                ? 'Give a program its own account with only the permissions that it needs.'
+                : 'An owner of the organization can give a program its own account with only the permissions that it needs.'}{' '}
+              It authenticates with a secret, or without one on GitHub Actions and other platforms that sign tokens for their jobs.
             </p>
           </Empty>
         }
       />
-      {dialog === 'create' && <CreateAccount organization={organization} onClose={() => setDialog('')} />}
+      {dialog === 'create' && can(me, 'service_accounts:write') && (
+        <CreateAccount organization={organization} onClose={() => setDialog('')} />
+      )}
     </Page>
   );
 };

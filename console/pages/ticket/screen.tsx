@@ -4,7 +4,7 @@ import { useRead } from '../../client/queries.ts';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { Page, WithAside } from '../../design/layout/layout.tsx';
-import { TicketDue, TicketSeverity, TicketState } from '../tickets/ticket-chips.tsx';
+import { readerOf, TicketDue, TicketSeverity, TicketState } from '../tickets/ticket-chips.tsx';
 import { clockOf } from '../tickets/ticket-clock.ts';
 import type { Ticket } from '../tickets/ticket-words.ts';
 import { Conversation } from './conversation.tsx';
@@ -24,7 +24,7 @@ const TicketPage = ({ ticket, error }: { ticket: Ticket; error: Error | null }) 
       title={ticket.subject}
       status={
         <>
-          <TicketState status={ticket.status} isSupport={isSupport} />
+          <TicketState status={ticket.status} reader={readerOf(me)} />
           <TicketSeverity severity={ticket.severity} />
         </>
       }

@@ -14,10 +14,10 @@ import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { NewTicket } from './new-ticket.tsx';
 import { draftAbout } from './new-ticket-draft.ts';
-import { TicketDue, TicketSeverity, TicketState } from './ticket-chips.tsx';
+import { readerOf, TicketDue, TicketSeverity, TicketState } from './ticket-chips.tsx';
 import { byClock } from './ticket-clock.ts';
 import { stateChoices, TICKET_FILTERS, type TicketFilters, ticketsQueryOf } from './ticket-filters.ts';
-import { CATEGORIES, SEVERITIES, type TicketEntry } from './ticket-words.ts';
+import { CATEGORIES, SEVERITIES, type TicketEntry, type TicketReader } from './ticket-words.ts';
 import { useSupporters } from './use-supporters.ts';
 
 const AT_ONCE = 100;
@@ -38,7 +38,7 @@ const columnsFor = (me: Me, names: ReadonlyMap<string, string>): readonly Column
   return [
     { title: 'Subject', render: ({ id, subject }) => <Link to={`/tickets/${id}`}>{subject}</Link> },
     ...(isSupport ? [{ title: 'Next due', render: (ticket: TicketEntry) => <TicketDue ticket={ticket} /> }] : []),
-    { title: 'State', render: ({ status }) => <TicketState status={status} isSupport={isSupport} /> },
+    { title: 'State', render: ({ status }) => <TicketState status={status} reader={readerOf(me)} /> },
     { title: 'Severity', render: ({ severity }) => <TicketSeverity severity={severity} /> },
     { title: 'Category', render: ({ category }) => category },
     ...(isSupport ? ofSupport : []),
@@ -46,9 +46,9 @@ const columnsFor = (me: Me, names: ReadonlyMap<string, string>): readonly Column
   ];
 };
 
-const NothingFound = ({ isFiltered, isSupport }: { isFiltered: boolean; isSupport: boolean }) => {
+const NothingFound = ({ isFiltered, reader }: { isFiltered: boolean; reader: TicketReader }) => {
   if (isFiltered) return <Empty title="No ticket matches these filters" />;
-  if (isSupport)
+  if (reader === 'support')
     return (
       <Empty title="No tickets waiting for support">
         <p>New tickets and customers' replies appear here, with the earliest due time first.</p>
@@ -56,7 +56,11 @@ const NothingFound = ({ isFiltered, isSupport }: { isFiltered: boolean; isSuppor
     );
   return (
     <Empty title="No unresolved tickets">
-      <p>Open a ticket to ask support. If you name a request or deployment, support sees its details.</p>
+      <p>
+        {reader === 'customer'
+          ? 'Open a ticket to ask support. If you name a request or deployment, support sees its details.'
+          : 'The questions of your organization to support appear here, with their answers.'}
+      </p>
     </Empty>
   );
 };
@@ -66,7 +70,7 @@ const TicketList = ({ filters, names }: { filters: TicketFilters; names: Readonl
   const isSupport = can(me, 'tickets:answer');
   const tickets = useList(
     'GET /v1/tickets',
-    { query: { ...ticketsQueryOf(filters, isSupport, me.id), limit: AT_ONCE } },
+    { query: { ...ticketsQueryOf(filters, readerOf(me), me.id), limit: AT_ONCE } },
     { refetchMs: REFRESH_MS },
   );
   const rows = tickets.data?.flatMap(({ data }) => data);
@@ -78,7 +82,7 @@ const TicketList = ({ filters, names }: { filters: TicketFilters; names: Readonl
       keyOf={({ id }) => id}
       columns={columnsFor(me, names)}
       progress={isSupport && tickets.hasNextPage && <span>sorted within the tickets shown</span>}
-      empty={<NothingFound isFiltered={Object.values(filters).some(Boolean)} isSupport={isSupport} />}
+      empty={<NothingFound isFiltered={Object.values(filters).some(Boolean)} reader={readerOf(me)} />}
     />
   );
 };
@@ -101,15 +105,17 @@ const AssigneeField = ({ filters: { assignee }, change, names }: FilterProps & {
 };
 
 const TicketFilterFields = ({ filters, change, names }: FilterProps & { names: ReadonlyMap<string, string> }) => {
-  const isSupport = can(useSignedIn(), 'tickets:answer');
-  const [[standard]] = stateChoices(isSupport) as [readonly [string, string]];
+  const me = useSignedIn();
+  const isSupport = can(me, 'tickets:answer');
+  const choices = stateChoices(readerOf(me));
+  const [[standard]] = choices as [readonly [string, string]];
   return (
     <Filters>
       <SelectField
         label="State"
         value={filters.state || standard}
         onChange={(state) => change({ state: state === standard ? '' : state })}
-        choices={stateChoices(isSupport)}
+        choices={choices}
       />
       <SelectField
         label="Severity"
@@ -143,7 +149,9 @@ export const Screen = () => {
       description={
         can(me, 'tickets:answer')
           ? 'Questions from all organizations, with the earliest due time first.'
-          : 'Your questions to support and their answers.'
+          : can(me, 'tickets:write')
+            ? 'Your questions to support and their answers.'
+            : "Your organization's questions to support and their answers."
       }
       actions={
         canOpen && (

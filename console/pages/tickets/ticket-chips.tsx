@@ -1,10 +1,15 @@
+import { can, type Me } from '../../client/me.ts';
 import { Chip, Time } from '../../design/data/values.tsx';
 import { clockOf } from './ticket-clock.ts';
-import { SEVERITY_TONES, statusFor, type TicketEntry } from './ticket-words.ts';
+import { SEVERITY_TONES, statusFor, type TicketEntry, type TicketReader } from './ticket-words.ts';
+
+/** A user as a reader of tickets. */
+export const readerOf = (me: Me): TicketReader =>
+  can(me, 'tickets:answer') ? 'support' : can(me, 'tickets:write') ? 'customer' : 'viewer';
 
 /** The status of a ticket, loud if it is the reader's turn. */
-export const TicketState = ({ status, isSupport }: { status: TicketEntry['status']; isSupport: boolean }) => {
-  const { words, tone } = statusFor(status, isSupport);
+export const TicketState = ({ status, reader }: { status: TicketEntry['status']; reader: TicketReader }) => {
+  const { words, tone } = statusFor(status, reader);
   return <Chip state={words} tone={tone} />;
 };
 

@@ -1,6 +1,6 @@
 import type { Query } from '../../client/routes.ts';
 import type { Choice } from '../../design/controls/choice.ts';
-import type { TicketStatus } from './ticket-words.ts';
+import { CUSTOMER_WORDS, type TicketReader, type TicketStatus } from './ticket-words.ts';
 
 type TicketsQuery = NonNullable<Query<'GET /v1/tickets'>>;
 
@@ -17,29 +17,29 @@ const STATUSES: Readonly<Record<string, readonly TicketStatus[] | undefined>> = 
   all: undefined,
 };
 
-/** The states that each side can choose; the first is shown without a choice. */
-export const stateChoices = (isSupport: boolean): readonly Choice[] => {
+/** The states that each reader can choose; the first is shown without a choice. */
+export const stateChoices = (reader: TicketReader): readonly Choice[] => {
   const ofSupport: Choice = ['support', 'Waiting for support'];
-  const ofCustomer: Choice = ['customer', isSupport ? 'Waiting for the customer' : 'Waiting for you'];
+  const ofCustomer: Choice = ['customer', `Waiting for ${CUSTOMER_WORDS[reader]}`];
   const unresolved: Choice = ['unresolved', 'Unresolved'];
   const rest: readonly Choice[] = [
     ['resolved', 'Resolved'],
     ['closed', 'Closed'],
     ['all', 'All'],
   ];
-  return isSupport ? [ofSupport, ofCustomer, unresolved, ...rest] : [unresolved, ofCustomer, ofSupport, ...rest];
+  return reader === 'support' ? [ofSupport, ofCustomer, unresolved, ...rest] : [unresolved, ofCustomer, ofSupport, ...rest];
 };
 
 /** The query of a list with the filters of an address. `assignee=me` stands for the user's own id. */
-export const ticketsQueryOf = (filters: TicketFilters, isSupport: boolean, ownId: string): TicketsQuery => {
+export const ticketsQueryOf = (filters: TicketFilters, reader: TicketReader, ownId: string): TicketsQuery => {
   const { state, severity, category, assignee, organization } = filters;
-  const [standard] = stateChoices(isSupport)[0] ?? ['all'];
+  const [standard] = stateChoices(reader)[0] ?? ['all'];
   const status = STATUSES[state || standard];
   return {
     ...(status && { status: [...status] }),
     ...(severity && { severity: [severity] as TicketsQuery['severity'] }),
     ...(category && { category: [category] as TicketsQuery['category'] }),
-    ...(isSupport && assignee && { assignee: assignee === 'me' ? ownId : assignee }),
-    ...(isSupport && organization && { organization }),
+    ...(reader === 'support' && assignee && { assignee: assignee === 'me' ? ownId : assignee }),
+    ...(reader === 'support' && organization && { organization }),
   };
 };

@@ -29,20 +29,29 @@ export const SEVERITY_TONES: Readonly<Record<Severity, Tone | undefined>> = {
   urgent: 'bad',
 };
 
-const STATUS_WORDS: Readonly<Record<TicketStatus, string>> = {
+const STATUS_WORDS: Readonly<Record<Exclude<TicketStatus, 'waiting_on_customer'>, string>> = {
   open: 'open',
   waiting_on_support: 'waiting for support',
-  waiting_on_customer: 'waiting for the customer',
   resolved: 'resolved',
   closed: 'closed',
 };
 
-/** A status as one side reads it, loud if it is that side's turn. */
-export const statusFor = (status: TicketStatus, isSupport: boolean): { words: string; tone: Tone | undefined } => {
+/** Those who read tickets. `viewer`: a customer who can't answer. */
+export type TicketReader = 'support' | 'customer' | 'viewer';
+
+/** Who has to answer a ticket that waits for the customer, as each reader calls them. */
+export const CUSTOMER_WORDS: Readonly<Record<TicketReader, string>> = {
+  support: 'the customer',
+  customer: 'you',
+  viewer: 'your organization',
+};
+
+/** A status as its reader calls it, loud if it is their turn. */
+export const statusFor = (status: TicketStatus, reader: TicketReader): { words: string; tone: Tone | undefined } => {
   if (status === 'resolved') return { words: STATUS_WORDS.resolved, tone: 'good' };
   if (status === 'closed') return { words: STATUS_WORDS.closed, tone: undefined };
-  const isOwnTurn = (status === 'waiting_on_customer') !== isSupport;
+  const isOwnTurn = reader === (status === 'waiting_on_customer' ? 'customer' : 'support');
   // A newer release can have other statuses.
-  const words = status === 'waiting_on_customer' && !isSupport ? 'waiting for you' : (STATUS_WORDS[status] ?? status);
+  const words = status === 'waiting_on_customer' ? `waiting for ${CUSTOMER_WORDS[reader]}` : (STATUS_WORDS[status] ?? status);
   return { words, tone: isOwnTurn ? 'warn' : 'accent' };
 };

@@ -60,7 +60,7 @@ const UserList = ({ organization }: { organization: string | undefined }) => {
       columns={columnsFor(me)}
       empty={
         <Empty title={q || role || status ? 'No user matches these filters' : 'No user yet'}>
-          <p>Users sign in to this console. Invite them by email.</p>
+          <p>Users sign in to this console.{can(me, 'users:write') && ' Invite them by email.'}</p>
         </Empty>
       }
     />
@@ -110,7 +110,7 @@ export const Screen = () => {
         />
       </Filters>
       <UserList organization={organization} />
-      {dialog === 'invite' && <InviteUser organization={organization} onClose={() => setDialog('')} />}
+      {dialog === 'invite' && can(me, 'users:write') && <InviteUser organization={organization} onClose={() => setDialog('')} />}
     </Page>
   );
 };

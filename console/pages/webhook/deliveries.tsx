@@ -105,7 +105,10 @@ export const Deliveries = ({ webhook: { id, enabled }, organization, awaited }: 
         columns={columnsFor(enabled && can(me, 'webhooks:write') ? replay : undefined)}
         empty={
           <Empty title={state ? 'No deliveries in this state' : 'No deliveries yet'}>
-            <p>Deliveries to this webhook are listed here for 45 days. Send a test event to see one.</p>
+            <p>
+              Deliveries to this webhook are listed here for 45 days.
+              {can(me, 'webhooks:write') && ' Send a test event to see one.'}
+            </p>
           </Empty>
         }
       />

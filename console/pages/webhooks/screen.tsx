@@ -23,7 +23,7 @@ const columnsFor = (organization: string | undefined): readonly Column<Webhook>[
   { title: 'Created', isWhole: true, render: ({ created_at }) => <Time seconds={created_at} /> },
 ];
 
-const WebhookList = ({ organization }: { organization: string | undefined }) => (
+const WebhookList = ({ organization, canWrite }: { organization: string | undefined; canWrite: boolean }) => (
   <PagedTable
     label="Webhooks"
     query={useList('GET /v1/webhooks', { query: { organization } })}
@@ -32,8 +32,10 @@ const WebhookList = ({ organization }: { organization: string | undefined }) => 
     empty={
       <Empty title="No webhook yet">
         <p>
-          Sluice sends events to your URL, for example when a budget threshold is reached, an invoice is issued or a ticket is answered.
-          When you create a webhook, you get its secret and code that verifies the signature.
+          Sluice sends events to your URL, for example when a budget threshold is reached, an invoice is issued or a ticket is answered.{' '}
+          {canWrite
+            ? 'When you create a webhook, you get its secret and code that verifies the signature.'
+            : 'An owner of the organization can create one.'}
         </p>
       </Empty>
     }
@@ -68,7 +70,7 @@ export const Screen = () => {
           <p>You work for the platform. Its organizations each have their own webhooks.</p>
         </Empty>
       ) : (
-        <WebhookList organization={organization} />
+        <WebhookList organization={organization} canWrite={can(me, 'webhooks:write')} />
       )}
       {dialog === 'create' && !needsChoice && can(me, 'webhooks:write') && (
         <CreateWebhook organization={organization} onClose={() => setDialog('')} />

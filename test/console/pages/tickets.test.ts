@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { draftAbout, idsIn, newTicketOf, toggled } from '../../../console/pages/tickets/new-ticket-draft.ts';
 import { byClock, clockOf } from '../../../console/pages/tickets/ticket-clock.ts';
 import { stateChoices, ticketsQueryOf } from '../../../console/pages/tickets/ticket-filters.ts';
-import { statusFor, type TicketEntry } from '../../../console/pages/tickets/ticket-words.ts';
+import { statusFor, type TicketEntry, type TicketReader } from '../../../console/pages/tickets/ticket-words.ts';
 import { NewTicket } from '../../../functions/control/tickets/ticket-resource.ts';
 
 const ticket: TicketEntry = {
@@ -52,30 +52,37 @@ describe('the filters of tickets', () => {
   const none = { state: '', severity: '', category: '', assignee: '', organization: '' };
 
   test('show tickets that wait for support to support, and all unresolved ones to customers, by default', () => {
-    expect(ticketsQueryOf(none, true, 'user_1')).toEqual({ status: ['open', 'waiting_on_support'] });
-    expect(ticketsQueryOf(none, false, 'user_1')).toEqual({ status: ['open', 'waiting_on_support', 'waiting_on_customer'] });
-    expect(ticketsQueryOf({ ...none, state: 'all' }, false, 'user_1')).toEqual({});
+    expect(ticketsQueryOf(none, 'support', 'user_1')).toEqual({ status: ['open', 'waiting_on_support'] });
+    expect(ticketsQueryOf(none, 'customer', 'user_1')).toEqual({ status: ['open', 'waiting_on_support', 'waiting_on_customer'] });
+    expect(ticketsQueryOf({ ...none, state: 'all' }, 'customer', 'user_1')).toEqual({});
   });
 
   test('name the reader as the assignee, and are left out where only support can use them', () => {
     const chosen = { state: 'resolved', severity: 'high', category: 'api', assignee: 'me', organization: 'org_1' };
     const plain = { status: ['resolved'], severity: ['high'], category: ['api'] };
-    expect(ticketsQueryOf(chosen, true, 'user_1')).toEqual({ ...plain, assignee: 'user_1', organization: 'org_1' });
-    expect(ticketsQueryOf(chosen, false, 'user_1')).toEqual(plain);
+    expect(ticketsQueryOf(chosen, 'support', 'user_1')).toEqual({ ...plain, assignee: 'user_1', organization: 'org_1' });
+    expect(ticketsQueryOf(chosen, 'customer', 'user_1')).toEqual(plain);
   });
 
   test('offer both sides the same states', () => {
-    const valuesFor = (isSupport: boolean) => stateChoices(isSupport).map(([value]) => value);
-    expect(valuesFor(true).sort()).toEqual(valuesFor(false).sort());
+    const valuesFor = (reader: TicketReader) => stateChoices(reader).map(([value]) => value);
+    expect(valuesFor('support').sort()).toEqual(valuesFor('customer').sort());
+    expect(valuesFor('viewer')).toEqual(valuesFor('customer'));
   });
 });
 
 describe('a status', () => {
   test('stands out for the side whose turn it is', () => {
-    expect(statusFor('waiting_on_customer', false)).toEqual({ words: 'waiting for you', tone: 'warn' });
-    expect(statusFor('waiting_on_customer', true)).toEqual({ words: 'waiting for the customer', tone: 'accent' });
-    expect(statusFor('open', true).tone).toBe('warn');
-    expect(statusFor('waiting_on_support', false).tone).toBe('accent');
+    expect(statusFor('waiting_on_customer', 'customer')).toEqual({ words: 'waiting for you', tone: 'warn' });
+    expect(statusFor('waiting_on_customer', 'support')).toEqual({ words: 'waiting for the customer', tone: 'accent' });
+    expect(statusFor('open', 'support').tone).toBe('warn');
+    expect(statusFor('waiting_on_support', 'customer').tone).toBe('accent');
+  });
+
+  test('asks nothing of those who can only read tickets', () => {
+    expect(statusFor('waiting_on_customer', 'viewer')).toEqual({ words: 'waiting for your organization', tone: 'accent' });
+    expect(statusFor('open', 'viewer').tone).toBe('accent');
+    expect(stateChoices('viewer')).toContainEqual(['customer', 'Waiting for your organization']);
   });
 });
 

@@ -163,6 +163,13 @@ describe('API keys in the console', () => {
     const asViewer = await ui.open(viewer, `/api-keys/${id}`);
     await asViewer.page.getByRole('heading', { name: 'seen' }).waitFor();
     expect(await asViewer.page.getByRole('button', { name: /Edit|Rotate|Revoke/ }).count()).toBe(0);
+    // The address of a form, which somebody else has copied.
+    for (const screen of ['api-keys', 'service-accounts', 'identity-providers', 'exports', 'users']) {
+      await goTo(asViewer.page, `/${screen}?dialog=${screen === 'users' ? 'invite' : 'create'}`);
+      expect([screen, await asViewer.page.getByRole('dialog').count()]).toEqual([screen, 0]);
+    }
+    await goTo(asViewer.page, '/webhooks');
+    await asViewer.page.getByText('is answered. An owner of the organization can create one.').waitFor();
     const asBilling = await ui.open(billing, '/api-keys');
     await asBilling.page.getByText("Your role doesn't have access to this page").waitFor();
     expect([...asViewer.faults, ...asBilling.faults]).toEqual([]);
