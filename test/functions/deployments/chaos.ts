@@ -58,7 +58,7 @@ export type Command =
   | ({ kind: 'benchmark' } & StartedBenchmark)
   | { kind: 'cancel_benchmark' }
   | { kind: 'kill_benchmark' }
-  | { kind: 'delete_by_hand' }
+  | { kind: 'delete_by_hand'; resources: number }
   | { kind: 'break'; fault: 'insufficient_capacity' | 'image_pull' | 'crash_loop' | 'health_check_timeout' };
 
 const fate = fc.oneof(
@@ -215,7 +215,7 @@ const anyOrder = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete_adapter' as const), index: fc.nat(2) }) },
       { weight: 2, arbitrary: anyBenchmark },
       { weight: 1, arbitrary: fc.constantFrom({ kind: 'cancel_benchmark' as const }, { kind: 'kill_benchmark' as const }) },
-      { weight: 1, arbitrary: fc.constant({ kind: 'delete_by_hand' as const }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete_by_hand' as const), resources: fc.integer({ min: 1, max: 3 }) }) },
       {
         weight: 2,
         arbitrary: fc.record({
@@ -519,12 +519,10 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
         return benchmarks.kill();
       case 'delete_by_hand': {
         isTouchedByHand = true;
-        const { endpoints, inference_components } = plane.account.proof();
-        const isStarting = inference_components.some(({ status }) => status === 'Creating');
-        // SageMaker can't delete a component that is being created on an endpoint that is gone, for as long as it
-        // tries.
-        const [endpoint] = isStarting ? [] : endpoints;
-        if (endpoint) plane.account.call('SageMaker.DeleteEndpoint', JSON.stringify({ EndpointName: endpoint.name }));
+        for (let i = 0; i < command.resources; i++) {
+          world.deleteByHand();
+          await wait(SECOND_MS);
+        }
         return;
       }
       case 'break':

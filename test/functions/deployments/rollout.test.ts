@@ -93,9 +93,11 @@ test('returns the requests to the old generation if the new one fails after it h
   await rollOut(world, 50);
   await world.run(2 * MINUTE_MS);
   expect(await sharesOf(world)).toHaveLength(2);
-  // The endpoint of the new generation is lost, and can't be created again.
+  // Somebody deletes the endpoint of the new generation, and it can't be created again.
   world.plane.account.configure({ faults: [{ kind: 'insufficient_capacity' }] });
-  world.plane.account.call('SageMaker.DeleteEndpoint', JSON.stringify({ EndpointName: second }));
+  world.deleteByHand(second);
+  world.plane.advance(SECOND_MS);
+  world.deleteByHand(second);
   const row = await world.run(5 * MINUTE_MS);
   expect(row).toMatchObject({ state: 'in_service', reason: { code: 'insufficient_capacity' } });
   expect(await sharesOf(world)).toEqual([[first, 100]]);

@@ -190,6 +190,15 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
       await transact(test.database, [store.toReplace({ ...row, ...fields, changes: row.changes + 1, updated_at: plane.now() })]);
     },
 
+    /** Deletes what SageMaker lets a person delete next of an endpoint: an adapter, its base component, or itself. */
+    deleteByHand: (name?: string): void => {
+      const { endpoints, inference_components: components } = plane.account.proof();
+      const endpoint = name ?? endpoints[0]?.name;
+      const InferenceComponentName = components.findLast((component) => component.endpoint === endpoint)?.name;
+      if (InferenceComponentName) plane.account.call('SageMaker.DeleteInferenceComponent', JSON.stringify({ InferenceComponentName }));
+      else if (endpoint) plane.account.call('SageMaker.DeleteEndpoint', JSON.stringify({ EndpointName: endpoint }));
+    },
+
     /** Adds an adapter as its owner does. */
     addAdapter: async (name: string, source = 's3://sluice-weights/org_1/legal/'): Promise<string> => {
       const row = await read();

@@ -67,7 +67,6 @@ export const createComponent = (state: AccountState, body: unknown): object => {
   const component: Component = {
     ...newResource(state, 'inference-component', name, input.Tags),
     endpointName: endpoint.name,
-    endpointSequence: endpoint.sequence,
     variantName: variant.name,
     status: 'Creating',
     failureReason: undefined,

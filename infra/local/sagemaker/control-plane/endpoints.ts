@@ -5,10 +5,10 @@ import { stateChange } from './events.ts';
 import { checkQuota, provision, release } from './instances.ts';
 import { listPage } from './listing.ts';
 import type { Endpoint, EndpointStatus, Variant } from './records.ts';
-import { alreadyExists, endpointInProgress, notFound } from './requests/errors.ts';
+import { alreadyExists, endpointInProgress, hasComponents, notFound } from './requests/errors.ts';
 import { CreateEndpoint, UpdateEndpoint, type VariantSettings } from './requests/inputs.ts';
 import { arnOf, keyOf, Name } from './requests/names.ts';
-import { type AccountState, findEndpoint, newResource } from './state.ts';
+import { type AccountState, componentsOf, findEndpoint, newResource } from './state.ts';
 
 const ByName = z.object({ EndpointName: Name });
 
@@ -103,10 +103,11 @@ const applySettings = (state: AccountState, endpoint: Endpoint, variants: readon
       provisionInstances(state, endpoint, variant, variant.settings.InitialInstanceCount);
 };
 
-/** As on AWS, the endpoint's components stay: they have no copies any more, and must be deleted one by one. */
+/** As on AWS, components are deleted first. */
 export const deleteEndpoint = (state: AccountState, body: unknown): object => {
   const endpoint = getEndpoint(state, readInput(ByName, body).EndpointName);
   if (isInProgress(endpoint)) throw endpointInProgress(endpoint.name);
+  if (componentsOf(state, endpoint).length > 0) throw hasComponents();
   setEndpointStatus(state, endpoint, 'Deleting');
   state.timeline.after(state.settings().times.delete_ms, () => {
     for (const variant of endpoint.variants) for (const instance of variant.instances) release(state, variant, instance);

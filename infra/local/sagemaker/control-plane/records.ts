@@ -68,8 +68,6 @@ export interface Copy {
 
 export interface Component extends Resource {
   endpointName: string;
-  /** The sequence number of its endpoint. It does not belong to a later endpoint of the same name. */
-  endpointSequence: number;
   variantName: string;
   status: ComponentStatus;
   failureReason: string | undefined;

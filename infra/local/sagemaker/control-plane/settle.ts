@@ -5,18 +5,18 @@ import { placeCopies, removeExtraCopies } from './placement.ts';
 import { baseNameOf, type Component, type Endpoint, readyCopies, type Variant } from './records.ts';
 import { FAILURES } from './requests/errors.ts';
 import { keyOf } from './requests/names.ts';
-import { type AccountState, componentsOf, endpointOf, findEndpoint } from './state.ts';
+import { type AccountState, componentsOf, findEndpoint } from './state.ts';
 
 /** Makes all changes that follow from the state: called after each call and each event. */
 export const settle = (state: AccountState): void => {
-  for (const component of state.components.values()) settleOrphan(state, component);
+  for (const component of state.components.values()) settleCopies(state, component);
   for (const endpoint of state.endpoints.values()) settleEndpoint(state, endpoint);
   for (const component of state.components.values()) settleStatus(state, component);
 };
 
 // Copies end with their instance.
-const settleOrphan = (state: AccountState, component: Component): void => {
-  const endpoint = endpointOf(state, component);
+const settleCopies = (state: AccountState, component: Component): void => {
+  const endpoint = findEndpoint(state, component.endpointName);
   const instances = new Set(endpoint?.variants.flatMap((variant) => variant.instances.map(({ id }) => id)));
   component.copies = component.copies.filter(({ instanceId }) => instances.has(instanceId));
 };
@@ -57,10 +57,7 @@ const settleIdle = (state: AccountState, endpoint: Endpoint, variant: Variant): 
 
 const settleStatus = (state: AccountState, component: Component): void => {
   if (component.status !== 'Creating' && component.status !== 'Updating') return;
-  if (!isSettled(state, component)) {
-    if (!endpointOf(state, component)) failComponent(state, component, FAILURES.endpointMissing);
-    return;
-  }
+  if (!isSettled(state, component)) return;
   component.status = 'InService';
   component.previous = undefined;
   component.modifiedAt = state.timeline.time();

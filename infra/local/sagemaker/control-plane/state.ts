@@ -46,12 +46,6 @@ export const nextSequence = (state: AccountState): number => {
 
 export const findEndpoint = (state: AccountState, name: string): Endpoint | undefined => state.endpoints.get(keyOf(name));
 
-/** The endpoint that a component was created on; undefined: it does not exist any more. */
-export const endpointOf = (state: AccountState, component: Component): Endpoint | undefined => {
-  const endpoint = findEndpoint(state, component.endpointName);
-  return endpoint?.sequence === component.endpointSequence ? endpoint : undefined;
-};
-
 /** The components of an endpoint. */
 export const componentsOf = (state: AccountState, endpoint: Endpoint): Component[] =>
-  [...state.components.values()].filter((component) => endpointOf(state, component) === endpoint);
+  [...state.components.values()].filter(({ endpointName }) => keyOf(endpointName) === keyOf(endpoint.name));

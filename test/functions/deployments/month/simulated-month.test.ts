@@ -70,11 +70,12 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-// The endpoint is gone while it serves, as if its instances were lost.
-const loseEndpoint = async ({ plane, read }: World): Promise<void> => {
+// Somebody deletes the component while it serves, and then its endpoint.
+const loseEndpoint = async ({ plane, read, deleteByHand }: World): Promise<void> => {
   expect((await read()).state).toBe('in_service');
-  const [endpoint] = plane.account.proof().endpoints;
-  plane.account.call('SageMaker.DeleteEndpoint', JSON.stringify({ EndpointName: endpoint?.name }));
+  deleteByHand();
+  plane.advance(SECOND_MS);
+  deleteByHand();
 };
 // The next container that starts can't.
 const breakImage = async ({ plane }: World): Promise<void> =>

@@ -20,6 +20,9 @@ export const alreadyExists = (kind: Kind, name: string): AwsError =>
 /** An endpoint that is being created, updated or deleted accepts no update and no deletion. */
 export const endpointInProgress = (name: string): AwsError => invalid(`Cannot update in-progress endpoint "${arnOf('endpoint', name)}".`);
 
+export const hasComponents = (): AwsError =>
+  invalid('Cannot delete endpoint with inference component associated. Please delete inference component and try it again.');
+
 /** @param verb such as `update` */
 export const busy = (verb: string, kind: Kind, name: string, status: string): AwsError =>
   invalid(`Cannot ${verb} ${WORDS[kind]} "${arnOf(kind, name)}" while it is in state ${status}.`);
@@ -47,7 +50,6 @@ export const FAILURES = {
     "CannotStartContainerError. Please ensure the model container for variant AllTraffic starts correctly when invoked with 'docker run <image> serve'.",
   crashLoop: 'Container failed to start. Please check CloudWatch logs for this inference component.',
   healthCheck: 'Failed to pass ping health check. Please check CloudWatch logs for this inference component.',
-  endpointMissing: 'Could not find the endpoint of the inference component.',
   modelMissing: 'Could not find the model of the inference component. It was deleted before this copy started.',
   adapterNotLoaded: 'Failed to load the adapter. The container of the base inference component was started without support for adapters.',
   stuck: 'Request to service failed. If failure persists after retry, contact customer support.',

@@ -1,9 +1,4 @@
-import {
-  CreateEndpointCommand,
-  DeleteEndpointCommand,
-  DeleteInferenceComponentCommand,
-  ListInferenceComponentsCommand,
-} from '@aws-sdk/client-sagemaker';
+import { DeleteEndpointCommand, DeleteInferenceComponentCommand } from '@aws-sdk/client-sagemaker';
 import { expect, test } from '@jest/globals';
 import { createControlPlane } from '../../../../support/emulators/sagemaker-control-plane.ts';
 import { componentOf, createComponent, createEmptyEndpoint, deploy, endpointOf, scaledVariant, setCopies } from '../deployment.ts';
@@ -86,35 +81,25 @@ test('copies share an instance with several accelerators', async () => {
   expect(await countsOf(plane, 'a')).toEqual(['InService', 4, 4]);
 });
 
-test('the deletion of an endpoint leaves its components, without copies, to be deleted one by one', async () => {
+test('an endpoint is not deleted before its components are gone', async () => {
   const plane = createControlPlane();
   await deploy(plane, 'a');
-  await plane.sagemaker.send(new DeleteEndpointCommand({ EndpointName: 'a' }));
+  const deleteEndpoint = () => plane.sagemaker.send(new DeleteEndpointCommand({ EndpointName: 'a' }));
+  const refusal = {
+    name: 'ValidationException',
+    message: 'Cannot delete endpoint with inference component associated. Please delete inference component and try it again.',
+  };
+  await expect(deleteEndpoint()).rejects.toMatchObject(refusal);
+  expect((await endpointOf(plane, 'a')).EndpointStatus).toBe('InService');
+  await plane.sagemaker.send(new DeleteInferenceComponentCommand({ InferenceComponentName: 'a' }));
+  await expect(deleteEndpoint()).rejects.toMatchObject(refusal);
+  plane.advance(1_000);
+  await deleteEndpoint();
   expect((await endpointOf(plane, 'a')).EndpointStatus).toBe('Deleting');
+  await expect(createComponent(plane, 'a')).rejects.toThrow('while it is in state Deleting');
   plane.advance(1_000);
   await expect(endpointOf(plane, 'a')).rejects.toThrow('Could not find endpoint "arn:aws:sagemaker:us-east-1:000000000000:endpoint/a".');
-  const listed = await plane.sagemaker.send(new ListInferenceComponentsCommand({ EndpointNameEquals: 'a' }));
-  expect(listed.InferenceComponents).toMatchObject([{ InferenceComponentName: 'a' }]);
-  expect(await countsOf(plane, 'a')).toEqual(['InService', 0, 1]);
-  await plane.sagemaker.send(new DeleteInferenceComponentCommand({ InferenceComponentName: 'a' }));
-  plane.advance(1_000);
   expect(plane.account.proof()).toMatchObject({ endpoints: [], inference_components: [], models: ['a'] });
-});
-
-test('fails a component that is being created with its endpoint, and gives it to no later namesake', async () => {
-  const plane = createControlPlane();
-  await createEmptyEndpoint(plane, 'a');
-  plane.advance(2_000);
-  await createComponent(plane, 'a');
-  await plane.sagemaker.send(new DeleteEndpointCommand({ EndpointName: 'a' }));
-  plane.advance(1_000);
-  expect(await countsOf(plane, 'a')).toEqual(['Failed', 0, 1]);
-  await plane.sagemaker.send(new CreateEndpointCommand({ EndpointName: 'a', EndpointConfigName: 'a' }));
-  plane.advance(2_000);
-  await setCopies(plane, 'a', 1);
-  plane.advance(10_000);
-  expect(await countsOf(plane, 'a')).toEqual(['Failed', 0, 1]);
-  await plane.sagemaker.send(new DeleteInferenceComponentCommand({ InferenceComponentName: 'a' }));
 });
 
 test('the time of instances counts from ready to released, by type', async () => {

@@ -1,4 +1,4 @@
-import { DeleteEndpointCommand } from '@aws-sdk/client-sagemaker';
+import { DeleteEndpointCommand, DeleteInferenceComponentCommand } from '@aws-sdk/client-sagemaker';
 import { expect, test } from '@jest/globals';
 import { createControlPlane } from '../../../../support/emulators/sagemaker-control-plane.ts';
 import { createEmptyEndpoint, deploy } from '../deployment.ts';
@@ -6,6 +6,8 @@ import { createEmptyEndpoint, deploy } from '../deployment.ts';
 test('emits an event with its own status names for each change of an endpoint, and none for components', async () => {
   const plane = createControlPlane();
   await deploy(plane, 'a');
+  await plane.sagemaker.send(new DeleteInferenceComponentCommand({ InferenceComponentName: 'a' }));
+  plane.advance(1_000);
   await plane.sagemaker.send(new DeleteEndpointCommand({ EndpointName: 'a' }));
   plane.advance(1_000);
   expect(plane.events.map(({ detail }) => detail.EndpointStatus)).toEqual(['CREATING', 'IN_SERVICE', 'DELETING']);
