@@ -36,10 +36,7 @@ const failureOf = (
   const copies = component?.copies ?? 0;
   if (copies > 0) return undefined;
   if (log?.crash !== undefined) return reasonFor('crash_loop', log.crash);
-  // A component fails without its endpoint, which a late call of an earlier stop, or a person, can delete. Both are
-  // then created again.
-  const isEndpointKept = endpoint !== undefined && endpoint.status !== 'Deleting';
-  if (component?.status === 'Failed' && isEndpointKept) return reasonOfFailure(component.failure, log?.hasStarted ?? true);
+  if (component?.status === 'Failed') return reasonOfFailure(component.failure, log?.hasStarted ?? true);
   if (nowMs - startedAt(deployment, generation, nowMs) > MAX_START_MS) return reasonFor('start_timed_out', component?.failure);
   return undefined;
 };

@@ -70,44 +70,48 @@ const execute = async (
   }
 };
 
-const isDone = async (
-  { sageMaker, scaling, files, installation }: AwsWriter,
-  deployment: Deployment,
-  call: SageMakerCall,
-): Promise<boolean> => {
-  const name = awsNameOf(installation.name, deployment.id, call.generation);
+// Truthy if what a call creates or deletes exists.
+const resourceOf = (
+  { sageMaker, scaling, files }: AwsWriter,
+  name: string,
+  call: Exclude<SageMakerCall, { kind: 'set_copies' | 'register_scaling' | 'put_policy' }>,
+): Promise<unknown> => {
   switch (call.kind) {
     case 'create_model':
+    case 'delete_model':
       return sageMaker.hasModel(name);
     case 'create_config':
+    case 'delete_config':
       return sageMaker.hasConfig(name);
     case 'create_endpoint':
-      return (await sageMaker.describeEndpoint(name)) !== undefined;
+    case 'delete_endpoint':
+      return sageMaker.describeEndpoint(name);
     case 'create_component':
-      return (await sageMaker.describeComponent(name)) !== undefined;
+    case 'delete_component':
+      return sageMaker.describeComponent(name);
+    case 'create_adapter':
+      return sageMaker.describeComponent(adapterNameOf(name, call.adapter));
+    case 'delete_adapter':
+      return sageMaker.describeComponent(call.component);
+    case 'delete_archive':
+      return files.list(call.key).then((keys) => keys.includes(call.key));
+    case 'deregister_scaling':
+      return scaling.describe(name);
+  }
+};
+
+const isDone = async (aws: AwsWriter, deployment: Deployment, call: SageMakerCall): Promise<boolean> => {
+  const name = awsNameOf(aws.installation.name, deployment.id, call.generation);
+  switch (call.kind) {
     case 'set_copies': {
-      const component = await sageMaker.describeComponent(name);
+      const component = await aws.sageMaker.describeComponent(name);
       return component?.wantedCopies === call.copies && component.status !== 'Failed';
     }
     case 'register_scaling':
     case 'put_policy':
       return false;
-    case 'deregister_scaling':
-      return (await scaling.describe(name)) === undefined;
-    case 'create_adapter':
-      return (await sageMaker.describeComponent(adapterNameOf(name, call.adapter))) !== undefined;
-    case 'delete_adapter':
-      return (await sageMaker.describeComponent(call.component)) === undefined;
-    case 'delete_archive':
-      return !(await files.list(call.key)).includes(call.key);
-    case 'delete_component':
-      return (await sageMaker.describeComponent(name)) === undefined;
-    case 'delete_endpoint':
-      return (await sageMaker.describeEndpoint(name)) === undefined;
-    case 'delete_config':
-      return !(await sageMaker.hasConfig(name));
-    case 'delete_model':
-      return !(await sageMaker.hasModel(name));
+    default:
+      return Boolean(await resourceOf(aws, name, call)) === call.kind.startsWith('create_');
   }
 };
 

@@ -24,18 +24,12 @@ const hasFailedWithCopies = ({ status, copies }: DescribedComponent): boolean =>
  * adds.
  */
 export const stepsUp = (deployment: Deployment, generation: number, existing: ObservedGeneration, isAsleep: boolean): SageMakerCall[] => {
-  const { endpoint, component, adapters } = existing;
+  const { endpoint, component } = existing;
   const model: SageMakerCall[] = existing.hasModel ? [] : [{ generation, kind: 'create_model' }];
   const config: SageMakerCall[] = existing.hasConfig ? [] : [{ generation, kind: 'create_config' }];
   const needed = [...model, ...config];
-  if (!endpoint) {
-    // Components outlive their endpoint, and can't be moved to another one.
-    if (adapters.length > 0) return deletionsOf(generation, adapters);
-    if (component) return component.status === 'Deleting' ? [] : [{ generation, kind: 'delete_component' }];
-    return [...needed, { generation, kind: 'create_endpoint' }];
-  }
+  if (!endpoint) return [...needed, { generation, kind: 'create_endpoint' }];
   if (!OPEN.has(endpoint.status)) return [];
-  if (!component && adapters.length > 0) return [...needed, ...deletionsOf(generation, adapters)];
   if (!component) return endpoint.status === 'InService' ? [...needed, { generation, kind: 'create_component' }] : needed;
   if (component.status !== 'InService' && !hasFailedWithCopies(component)) return needed;
   const scale = (isAsleep ? stepsToSleep : stepsToScale)(deployment, generation, existing);
