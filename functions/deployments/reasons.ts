@@ -112,9 +112,8 @@ const REASONS = {
     action: 'Stop the deployment: its instances are then removed with its endpoint. Start it when you need it again.',
   },
   removal_blocked: {
-    message: 'AWS has not yet removed everything that belongs to this deployment. It is still being removed.',
-    action:
-      "Wait. If this lasts for more than an hour, ask your administrator to delete the resources with this deployment's tag in the AWS console.",
+    message: 'AWS has not yet removed everything of this deployment.',
+    action: 'Wait. If it lasts for hours, ask your administrator to check what is left on AWS.',
   },
 } as const satisfies Record<string, Omit<DeploymentReason, 'code' | 'aws'>>;
 

@@ -91,6 +91,16 @@ export const isProvenEmpty = ({ empty_since = 0, state_since, meter }: Deploymen
 
 const withoutAdapters = ({ adapters: _, ...deployment }: Deployment): Deployment => deployment;
 
+// The next deletion of each generation. SageMaker deletes nothing that is `Creating` or `Updating`.
+const leftOf = ({ generations }: Observed): string =>
+  [...generations]
+    .flatMap(([number, { adapters, component, endpoint }]) => {
+      const left = adapters[0] ?? component ?? endpoint;
+      const kind = left === endpoint ? 'endpoint' : 'inference component';
+      return left ? `An ${kind} of generation ${number} is ${left.status}.` : [];
+    })
+    .join(' ');
+
 const planRemoval = (deployment: Deployment, input: PassInput): Plan => {
   const { observed, nowMs } = input;
   const { wake: _, ...rest } = deployment;
@@ -101,7 +111,7 @@ const planRemoval = (deployment: Deployment, input: PassInput): Plan => {
   const isEmptyNow = isNothingLeft(deployment, observed);
   const isBlocked = !isEmptyNow && nowMs - deployment.state_since > SLOW_REMOVAL_MS;
   const kept: DeploymentReason | undefined = deployment.reason?.code === 'out_of_credit' ? deployment.reason : undefined;
-  const reason = isBlocked ? reasonFor('removal_blocked') : kept;
+  const reason = isBlocked ? reasonFor('removal_blocked', leftOf(observed)) : kept;
   const to = (state: Deployment['state']): Plan => ({
     next: withEmptySince(inState(removing, state, nowMs, reason), deployment, observed, nowMs),
     calls,

@@ -270,10 +270,20 @@ describe('a deployment goes on and says why and what to do, if', () => {
     await world.change({ wanted: 'deleted' });
     const row = await world.run(70 * MINUTE_MS, 5 * MINUTE_MS);
     expect(row.state).toBe('deleting');
-    expectReason(row, 'removal_blocked');
+    expectReason(row, 'removal_blocked', /^An inference component of generation 1 is InService\.$/);
     world.plane.account.configure({});
     expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
     expect(nothingLeft(world)).toBe(true);
+  });
+
+  test('SageMaker creates its component for hours, and deletes none meanwhile', async () => {
+    const world = await createWorld(database, {}, { settings: { times: { download_ms: 3 * HOUR_MS } } });
+    await world.pass();
+    await world.run(2 * MINUTE_MS);
+    await world.change((row) => ({ ...inState(row, 'stopping', world.plane.now()), wanted: 'stopped' }));
+    const row = await world.run(70 * MINUTE_MS, 5 * MINUTE_MS);
+    expectReason(row, 'removal_blocked', /^An inference component of generation 1 is Creating\.$/);
+    expect(await world.run(3 * HOUR_MS, 10 * MINUTE_MS)).toMatchObject({ state: 'stopped' });
   });
 });
 
