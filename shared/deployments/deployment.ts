@@ -61,6 +61,8 @@ export const Generation = z.object({
   started_at: UnixMs.optional(),
   /** When its copies came into service, perhaps before it gets requests. Absent: not since it was started. */
   served_at: UnixMs.optional(),
+  /** Since when it has no copies although the deployment serves with another generation's. */
+  short_since: UnixMs.optional(),
   /** When it became `failed` or `retired`. */
   ended_at: UnixMs.optional(),
   /** It was rolled back before it got requests, so that it has no streams and is removed at once. */

@@ -1,6 +1,7 @@
 import type { Adapter } from '../../../shared/deployments/adapter.ts';
 import { type Deployment, type Generation, isActive } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentReason } from '../../../shared/deployments/reason.ts';
+import { SERVING } from '../../../shared/deployments/state.ts';
 import { reasonFor, reasonOfFailure, reasonOfLostAdapter } from '../reasons.ts';
 import { hasLoaded, hasRejected, loadableAdapters } from './adapter-components.ts';
 import { isEmpty, NOTHING, type Observed, type ObservedGeneration } from './observe.ts';
@@ -23,7 +24,7 @@ const creationOf = ({ started_at, created_at }: Generation): number | undefined 
 
 /** The time at which a generation's copies began to start. */
 export const startedAt = ({ wake }: Deployment, generation: Generation, nowMs: number): number =>
-  (generation.status === 'creating' ? creationOf(generation) : wake?.started_at) ?? nowMs;
+  (generation.status === 'creating' ? creationOf(generation) : (wake?.started_at ?? generation.short_since)) ?? nowMs;
 
 const failureOf = (
   deployment: Deployment,
@@ -88,7 +89,9 @@ const observedStatus = (deployment: Deployment, generation: Generation, observed
     return isServing ? withTraffic(deployment, { ...started, served_at }, observed, nowMs) : started;
   }
   // Somebody deleted it by hand.
-  return endpoint && component ? generation : { ...rest, status: 'creating', started_at: nowMs };
+  if (!endpoint || !component) return { ...rest, status: 'creating', started_at: nowMs };
+  const { short_since = nowMs, ...ready } = generation;
+  return SERVING.includes(deployment.state) && component.copies === 0 ? { ...ready, short_since } : ready;
 };
 
 // The oldest active generation serves until the newest one has all the traffic. Those between them are already

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { shiftTraffic } from '../../../functions/control/deployments/rollout.ts';
 import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
-import { MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
 import { createWorld, INSTALLATION, type World } from './world.ts';
 
@@ -102,6 +102,26 @@ test('returns the requests to the old generation if the new one fails after it h
   expect(row).toMatchObject({ state: 'in_service', reason: { code: 'insufficient_capacity' } });
   expect(await sharesOf(world)).toEqual([[first, 100]]);
   expect(endpointsOf(world)).toEqual([first]);
+});
+
+test('returns the requests to the old generation if the new one gets no copies after a sleep', async () => {
+  const world = await createWorld(database, { scale_to_zero_after_seconds: 300 }, { settings: { times: { give_up_ms: 12 * HOUR_MS } } });
+  await world.pass();
+  await world.run(2 * MINUTE_MS);
+  const [first, second] = namesOf(world, 1, 2) as [string, string];
+  await rollOut(world, 10);
+  await world.run(2 * MINUTE_MS);
+  expect(await world.run(10 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+  world.plane.account.configure({ ...world.plane.account.settings(), faults: [{ kind: 'stuck', name: second }] });
+  world.use.isInUse = true;
+  await world.change((row) => ({ ...inState(row, 'waking', world.plane.now()), wake: { started_at: world.plane.now() } }));
+  expect(await world.run(2 * HOUR_MS, 5 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+  expect(await sharesOf(world)).toEqual([
+    [first, 90],
+    [second, 10],
+  ]);
+  expect(await world.run(HOUR_MS, 5 * MINUTE_MS)).toMatchObject({ state: 'in_service', reason: { code: 'start_timed_out' } });
+  expect(await sharesOf(world)).toEqual([[first, 100]]);
 });
 
 test('removes a new generation at once that is rolled back before it has started: it costs GPU time', async () => {
