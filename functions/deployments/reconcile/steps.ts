@@ -31,9 +31,11 @@ export const stepsUp = (deployment: Deployment, generation: number, existing: Ob
   if (!endpoint) return [...needed, { generation, kind: 'create_endpoint' }];
   if (!OPEN.has(endpoint.status)) return [];
   if (!component) return endpoint.status === 'InService' ? [...needed, { generation, kind: 'create_component' }] : needed;
-  if (component.status !== 'InService' && !hasFailedWithCopies(component)) return needed;
+  const isUpdating = component.status === 'Updating';
+  if (component.status !== 'InService' && !hasFailedWithCopies(component) && !(isAsleep && isUpdating)) return needed;
   const scale = (isAsleep ? stepsToSleep : stepsToScale)(deployment, generation, existing);
-  return [...needed, ...scale, ...adapterSteps(deployment, generation, existing)];
+  // SageMaker can reject the removal of copies until the update is over. Scaling would only go on with it.
+  return [...needed, ...scale, ...(isUpdating ? [] : adapterSteps(deployment, generation, existing))];
 };
 
 // SageMaker rejects the deletion of a component that is being deleted.

@@ -31,6 +31,15 @@ test('adds the copies again that such a component could not get, and scales it l
   expect(callsOf(failedWith(6, 6), false)).toEqual([{ kind: 'set_copies', copies: 4 }]);
 });
 
+test('suspends the scaling of a component at once whose deployment falls asleep during an update', () => {
+  const updating = { ...failedWith(1, 2), component: { status: 'Updating', copies: 1, wantedCopies: 2 } };
+  expect(callsOf(updating, true)).toEqual([
+    { kind: 'register_scaling', target: { min: 0, max: 4, isSuspended: true } },
+    { kind: 'set_copies', copies: 0 },
+  ]);
+  expect(callsOf(updating, false)).toEqual([]);
+});
+
 test('leaves a component without copies alone, because its generation has failed', () => {
   expect(callsOf(failedWith(0, 1), false)).toEqual([]);
 });
