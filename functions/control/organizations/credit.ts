@@ -16,7 +16,7 @@ const Amount = z
   .string()
   .regex(
     /^(?!-?0+(\.0+)?$)-?\d{1,9}(\.\d{1,9})?$/,
-    'expected dollars other than 0, as text with at most nine decimals, such as "100" or "-12.50"',
+    'expected dollars other than 0 and below a billion, as text with at most nine decimals, such as "100" or "-12.50"',
   )
   .meta({ description: 'An amount of dollars as text. A negative amount deducts credit.', examples: ['100'] });
 

@@ -153,6 +153,12 @@ describe('createCreditGrant', () => {
     expect(error?.issues).toMatchObject([{ path: ['amount'], message: expect.stringContaining('other than 0') }]);
   });
 
+  test('says how much a grant can be at most', () => {
+    const messageOf = (amount: string) => NewCreditGrant.safeParse({ amount, reason: 'Order 1' }).error?.issues[0]?.message;
+    expect(messageOf('999999999.999999999')).toBeUndefined();
+    expect(messageOf('1000000000')).toContain('below a billion');
+  });
+
   test.each(['100', '0.000000001', '-12.50', '10'])('accepts a grant of %s', (amount) => {
     expect(NewCreditGrant.parse({ amount, reason: 'Order 1' })).toMatchObject({ amount });
   });
