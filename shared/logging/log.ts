@@ -18,9 +18,14 @@ const toJson = (record: Facts): string => {
 const write = (level: string, message: string, facts: Facts) =>
   process[output].write(`${toJson({ timestamp: new Date().toISOString(), level, message, ...facts })}\n`);
 
-/** From now on, writes log lines to standard error: standard output is for the result of a command. */
-export const logToStandardError = (): void => {
+/** Writes log lines to standard error until it is disposed: standard output is for the result of a command. */
+export const logToStandardError = (): Disposable => {
   output = 'stderr';
+  return {
+    [Symbol.dispose]: () => {
+      output = 'stdout';
+    },
+  };
 };
 
 /** One structured line on standard output. Never pass a secret, a prompt or an answer. */

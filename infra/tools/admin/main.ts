@@ -333,7 +333,7 @@ export const admin = async (args: readonly string[]): Promise<number> => {
     process.stdout.write(args.length === 1 ? usageOfAll() : usageOf(args));
     return 0;
   }
-  logToStandardError();
+  using _logs = logToStandardError();
   try {
     return (await run(args)) ? 0 : 1;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { logError, logInfo } from '../../../shared/logging/log.ts';
+import { logError, logInfo, logToStandardError } from '../../../shared/logging/log.ts';
 
 let lines: string[];
 beforeEach(() => {
@@ -18,6 +18,18 @@ test('writes a message as one line of JSON, with amounts of money as text, also 
   expect(first).toMatchObject({ level: 'INFO', message: 'request', cost_nanos: '1152921504606846976', text: 'two\nlines' });
   expect(second).toMatchObject({ level: 'INFO', message: 'request', usage: { cost_nanos: '1' } });
   expect(second).not.toHaveProperty('left_out');
+});
+
+test('writes to standard error until a command has ended', () => {
+  const errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+  {
+    using _ = logToStandardError();
+    logInfo('marked');
+  }
+  expect(lines).toEqual([]);
+  expect(errors).toHaveBeenCalledWith(expect.stringContaining('"marked"'));
+  logInfo('request');
+  expect(lines).toHaveLength(1);
 });
 
 test('writes the name, the message and the place of a failure', () => {
