@@ -23,10 +23,10 @@ const unknownKeys = (keys: readonly string[], object: unknown): string => {
 const reasonOf = (issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string => {
   if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys, schemaAt(schema, issue.path));
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
-  const reason = plainReason(issue.message);
-  return issue.path.length > 0 && issue.code !== 'custom' && isAbsent(value, issue.path)
-    ? `it is required; ${reason.replace(/, received undefined$/, '')}`
-    : reason;
+  const message = plainReason(issue.message);
+  const reason = message.replace(/, received undefined$/, '');
+  const isMissing = reason !== message || (issue.path.length > 0 && issue.code !== 'custom' && isAbsent(value, issue.path));
+  return isMissing ? `it is required; ${reason}` : reason;
 };
 
 /** Returns the parsed value. @throws InvalidRequest naming the first invalid field and what was expected */

@@ -49,6 +49,16 @@ describe('validation', () => {
     expect(refused([])).toMatchObject({ param: null, message: expect.stringContaining('expected an object') });
   });
 
+  test('says so if a field is missing within what another schema reads', () => {
+    const tools = z.array(z.unknown()).superRefine((items, context) => {
+      const [issue] = z.array(z.object({ name: z.string() })).safeParse(items).error?.issues ?? [];
+      if (issue) context.issues.push({ code: 'custom', path: issue.path, message: issue.message, input: items });
+    });
+    expect(() => validate(z.object({ tools }), { tools: [{}] })).toThrow(
+      "Invalid value for 'tools[0].name': it is required; expected a string.",
+    );
+  });
+
   test('lists the keys that an object can have', () => {
     const limits = z.strictObject({ day: z.int().optional(), month: z.int().optional() }).nullish();
     const settings = z.strictObject({ name: z.string(), limits: z.array(limits) });
