@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { exceptionFrame, payloadPart } from '../../../infra/local/sagemaker/frames.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { BrokenAtWork, UpstreamFailed } from '../../../shared/upstream/errors.ts';
@@ -158,10 +158,28 @@ describe.each([
       ['never, but the reply is not HTTP', 1, (response) => response.socket?.end('SSH-2.0\r\n\r\n')],
       ['never, but the stream has an exception', 1, sends(exceptionFrame('InternalStreamFailure', {}))],
     ];
+    // A connection that was closed while it was idle breaks at once, however slow this machine is.
+    let nowMs: () => number;
+    beforeEach(() => {
+      nowMs = () => 0;
+      jest.spyOn(performance, 'now').mockImplementation(() => nowMs());
+    });
+    afterEach(() => {
+      jest.restoreAllMocks();
+    });
+
     test.each(twice)('%s: %d', async (_, sent, answer) => {
       sagemaker.answers(answer);
       expect((await ask(createInvoke())).error).toBeInstanceOf(UpstreamFailed);
       expect(sagemaker.received).toHaveLength(sent);
+    });
+
+    test('not if it breaks when the model can be at work', async () => {
+      let readings = 0;
+      nowMs = () => 300 * readings++;
+      sagemaker.answers((response) => response.destroy());
+      expect((await ask(createInvoke())).error).toBeInstanceOf(BrokenAtWork);
+      expect(sagemaker.received).toHaveLength(1);
     });
   });
 

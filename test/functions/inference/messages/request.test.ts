@@ -91,7 +91,7 @@ describe('a request for a message', () => {
       'MCP servers are not supported',
     ],
     ['a container', { container: 'container_1' }, 'container', 'containers are not supported'],
-    ['too many stop sequences', { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }, 'stop_sequences', '<=4'],
+    ['too many stop sequences', { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }, 'stop_sequences', 'at most 4'],
     ['an unknown kind of thinking', { thinking: { type: 'quantum' } }, 'thinking.type', 'between_tools'],
     [
       'an unknown format',

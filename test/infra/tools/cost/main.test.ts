@@ -31,7 +31,7 @@ describe('npm run cost', () => {
   });
 
   test.each([
-    [['--requests', 'many'], '--requests: expected a whole number\n'],
+    [['--requests', 'many'], '--requests: expected a whole number.\n'],
     [['--speed'], "Unknown option '--speed'\nnpm run cost -- --help lists all options.\n"],
     [['--assembly', '/nowhere'], '/nowhere/manifest.json is not a readable file of a CDK cloud assembly\n'],
   ])('ends with 1 and a sentence for %p', async (parameters, stderr) => {
