@@ -13,9 +13,9 @@ interface SecretDialogProps {
   onClose: () => void;
 }
 
-/** Shows a secret for the only time. */
+/** Shows a secret for the only time, until the user says that it is saved. */
 export const SecretDialog = ({ title, secret, children, onClose }: SecretDialogProps) => (
-  <Dialog title={title} onClose={onClose}>
+  <Dialog title={title}>
     <Notice tone="warn">Copy the secret now. You won't be able to see it again.</Notice>
     <Code label="Secret" variants={[['Secret', secret]]} />
     {children}

@@ -42,6 +42,8 @@ describe('API keys in the console', () => {
     });
     expect(reply.status).toBe(200);
     await dialog.getByText('The first request has arrived.').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await dialog.getByLabel('Secret', { exact: true }).locator('pre').textContent()).toBe(secret);
     await dialog.getByRole('button', { name: 'I have saved the secret' }).click();
     await page.getByRole('link', { name: 'ci' }).waitFor();
     expect(await page.content()).not.toContain(secret);
