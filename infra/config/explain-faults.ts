@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { innermost, pathText, schemaAt, valueAt } from '../../shared/http/at-path.ts';
 import { plainReason } from '../../shared/http/plain-reason.ts';
-import { innermost, schemaAt } from '../../shared/http/schema-at.ts';
 import { nearestName } from '../../shared/models/nearest-name.ts';
 
 // A shorter name is near to too many others.
@@ -17,12 +17,6 @@ export interface FaultWords {
 }
 
 type Path = readonly PropertyKey[];
-
-const textOf = (path: Path): string =>
-  path.reduce<string>(
-    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part)),
-    '',
-  );
 
 const listed = (values: readonly unknown[], last = 'or'): string =>
   values.length < 2 ? values.join('') : `${values.slice(0, -1).join(', ')} ${last} ${values.at(-1)}`;
@@ -50,18 +44,15 @@ const unknownName = (schema: unknown, path: Path, name: string, { field, removed
   if (replacement !== undefined) return `${name} was removed. ${replacement}`;
   const names = namesOf(schemaAt(schema, path));
   const nearest = name.length < MIN_CHARACTERS ? undefined : nearestName(name, names);
-  const hint = nearest === undefined ? `Use ${listed(names)}.` : `Did you mean ${textOf([...path, nearest])}?`;
-  return `${textOf([...path, name])} is not a ${field}. ${hint}`;
+  const hint = nearest === undefined ? `Use ${listed(names)}.` : `Did you mean ${pathText([...path, nearest])}?`;
+  return `${pathText([...path, name])} is not a ${field}. ${hint}`;
 };
-
-const valueAt = (value: unknown, path: Path): unknown =>
-  path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[part], value);
 
 const explain = (schema: unknown, value: unknown, issue: z.core.$ZodIssue, words: FaultWords): string[] => {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownName(schema, path, key, words));
   if (issue.code === 'invalid_key') return [unknownName(schema, path.slice(0, -1), String(path.at(-1)), words)];
-  const place = textOf(path) || words.whole;
+  const place = pathText(path) || words.whole;
   const actual = valueAt(value, path);
   const isMissing = actual === undefined && issue.code !== 'custom';
   const allowed = issue.code === 'custom' ? [] : allowedBy(schemaAt(schema, path));
