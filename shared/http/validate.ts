@@ -13,7 +13,7 @@ const unknownKeys = (keys: readonly string[], object: unknown): string => {
 
 const reasonOf = (issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string => {
   if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys, schemaAt(schema, issue.path));
-  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
+  if (issue.code === 'invalid_key') return plainReason(issue.issues[0]?.message ?? issue.message);
   const message = plainReason(issue.message);
   const reason = message.replace(/, received undefined$/, '');
   const isMissing = reason !== message || (issue.path.length > 0 && issue.code !== 'custom' && valueAt(value, issue.path) === undefined);

@@ -49,6 +49,13 @@ describe('validation', () => {
     expect(refused([])).toMatchObject({ param: null, message: expect.stringContaining('expected an object') });
   });
 
+  test('says what is expected of a key', () => {
+    const metadata = z.record(z.string().max(4), z.string());
+    expect(() => validate(z.object({ metadata }), { metadata: { longer: 'x' } })).toThrow(
+      "Invalid value for 'metadata.longer': expected at most 4 characters.",
+    );
+  });
+
   test('says so if a field is missing within what another schema reads', () => {
     const tools = z.array(z.unknown()).superRefine((items, context) => {
       const [issue] = z.array(z.object({ name: z.string() })).safeParse(items).error?.issues ?? [];
