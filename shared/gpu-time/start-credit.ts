@@ -17,7 +17,7 @@ export class OutOfCredit extends Conflict {
   constructor(name: string, { neededNanos, availableNanos }: { neededNanos: bigint; availableNanos: bigint }) {
     super({
       code: 'out_of_credit',
-      message: `'${name}' needs $${dollarsOf(neededNanos)} of credit to run its minimum copies for ${STEP_MS / 60_000} minutes, and your organization has $${dollarsOf(availableNanos)} left. Add credit, or choose fewer copies or cheaper instance types.`,
+      message: `'${name}' needs ${dollarsOf(neededNanos)} of credit in your billing currency to run its minimum copies for ${STEP_MS / 60_000} minutes, and your organization has ${dollarsOf(availableNanos)} left. Add credit, or choose fewer copies or cheaper instance types.`,
     });
   }
 }

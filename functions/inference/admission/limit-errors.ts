@@ -71,12 +71,15 @@ const BUDGETS: Record<BudgetPeriod, string> = { day: 'daily', month: 'monthly', 
 const sourceOf = ({ owner }: Refused, { period }: MoneyRefusal): string =>
   `${period ? `${BUDGETS[period]} budget` : 'prepaid credit'} of this ${nounOf(owner)}`;
 
+// Only the control plane knows the seller's currency.
+const mostCostOf = ({ holdNanos }: Refused): string => `This request can cost up to ${dollarsOf(holdNanos)} in your billing currency`;
+
 // A retry can help, unlike after InsufficientQuota.
 class MoneyHeld extends LimitReached {
   constructor(refused: Refused, refusal: MoneyRefusal) {
     super(refused, {
       type: 'insufficient_quota',
-      message: `This request can cost up to $${dollarsOf(refused.holdNanos)}, but the rest of the ${sourceOf(refused, refusal)} is reserved for requests in flight. Try again when they have finished.`,
+      message: `${mostCostOf(refused)}, but the rest of the ${sourceOf(refused, refusal)} is reserved for requests in flight. Try again when they have finished.`,
       headers: waitHeaders(refusal.retryAfterMs),
     });
   }
@@ -85,12 +88,12 @@ class MoneyHeld extends LimitReached {
 // The form in which OpenAI sends it, so that clients don't retry.
 class InsufficientQuota extends LimitReached {
   constructor(refused: Refused, refusal: MoneyRefusal) {
-    const { holdNanos, maxTokensField } = refused;
+    const { maxTokensField } = refused;
     const remedy = refusal.dimension === 'credit' ? 'Add credit' : 'Raise the budget';
     super(refused, {
       type: 'insufficient_quota',
       code: 'insufficient_quota',
-      message: `This request can cost up to $${dollarsOf(holdNanos)}, which is more than what is left of the ${sourceOf(refused, refusal)}. ${remedy} or ${maxTokensField ? `lower ${maxTokensField}` : 'shorten the request'}.`,
+      message: `${mostCostOf(refused)}, which is more than what is left of the ${sourceOf(refused, refusal)}. ${remedy} or ${maxTokensField ? `lower ${maxTokensField}` : 'shorten the request'}.`,
       headers: { ...waitHeaders(refusal.retryAfterMs), 'x-should-retry': 'false' },
     });
   }

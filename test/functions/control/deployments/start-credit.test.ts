@@ -59,7 +59,7 @@ describe('a prepaid deployment without credit for 15 minutes of its minimum copi
     await payFromCredit(STEP - 1n);
     await expect(managed.create(owner)).rejects.toMatchObject({
       ...OUT_OF_CREDIT,
-      message: expect.stringMatching(/\$0\.3525 .*\$0\.352499999 /),
+      message: expect.stringMatching(/needs 0\.3525 of credit in your billing currency .* has 0\.352499999 left/),
     });
     expect((await managed.deps.deployments.list(organization, { limit: 100 })).deployments).toEqual([]);
     expect([managed.reconciled, await available()]).toEqual([[], STEP - 1n]);

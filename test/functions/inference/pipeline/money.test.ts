@@ -150,7 +150,7 @@ describe('a request that exceeds the budget', () => {
     await expect(call({ max_tokens: 10 })).rejects.toMatchObject({
       status: 429,
       code: 'insufficient_quota',
-      message: expect.stringContaining('$0.00000102'),
+      message: expect.stringContaining('cost up to 0.00000102 in your billing currency, which'),
       headers: { 'x-should-retry': 'false' },
     });
     expect(invocations).toBe(0);
