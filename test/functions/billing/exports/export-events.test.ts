@@ -9,6 +9,7 @@ import { MAX_RUNNING_EXPORTS } from '../../../../shared/billing/export.ts';
 import { createExportStore } from '../../../../shared/billing/export-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
+import { dayOf } from '../../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { Crash } from '../../../support/faults/unreliable-database.ts';
@@ -111,6 +112,21 @@ describe('exportEvents', () => {
     expect(await idsOf('csv', '2026-11-01', '2026-12-01')).toEqual([]);
     expect(await idsOf('focus', '2026-10-01', '2026-11-01')).toBe(1);
     expect(await idsOf('focus', '2026-11-01', '2026-12-01')).toBe(0);
+  });
+
+  test('queries today, but no day to come, of a range that ends in the future', async () => {
+    const organization = newId('organization');
+    const key = await keyOf(organization);
+    const { usage, now } = exporting.dependencies;
+    const days = new Set<string>();
+    const listByBucket: typeof usage.listByBucket = (shard, startMs, position) => {
+      days.add(dayOf(startMs));
+      return usage.listByBucket(shard, startMs, position);
+    };
+    await exporting.store([eventAt(key, new Date(now()).toISOString(), 1, { org_id: organization })]);
+    const year = newExport(organization, { from_ms: Date.parse('2027-01-01'), to_ms: Date.parse('2028-01-01') });
+    const row = await exporting.run(await exporting.create(year), { ...exporting.dependencies, usage: { listByBucket } });
+    expect([row.rows, [...days]]).toEqual([1, ['2027-01-14', '2027-01-15']]);
   });
 
   test('writes only the API keys and models that the export asks for', async () => {
