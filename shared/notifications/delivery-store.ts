@@ -62,15 +62,19 @@ export const createDeliveryStore = (table: RecordTable) => ({
   change: async (delivery: Delivery, fields: Partial<Delivery>): Promise<Delivery | undefined> => {
     const after = { ...delivery, ...fields, version: delivery.version + 1 };
     const expires_at = Math.floor(givenUpAtMs(after) / SECOND_MS) + GIVEN_UP_KEPT_SECONDS;
-    const others = fields.state === 'dead' ? [table.toPut(givenUpRecordKey(after), { expires_at })] : [];
+    const others = fields.state === 'dead' ? [table.toPut(givenUpRecordKey(after), { webhook: after.webhook, expires_at })] : [];
     const isChanged = await table.change(recordKeyOf(delivery), delivery.version, { set: fields, remove: [] }, others);
     return isChanged ? after : undefined;
   },
 
-  /** Counts the deliveries of an organization that were given up since a time within the last day, up to `limit`. */
-  countGivenUp: async (organization: string, { sinceMs, limit }: { sinceMs: number; limit: number }): Promise<number> => {
+  /**
+   * Returns the webhook of each delivery of an organization that was given up since a time within the last day, `limit`
+   * at most, also of webhooks that were deleted since; undefined for a row of an earlier release.
+   */
+  listGivenUp: async (organization: string, { sinceMs, limit }: { sinceMs: number; limit: number }): Promise<(string | undefined)[]> => {
     const { rows } = await table.page({ account: organization, prefix: GIVEN_UP, newestFirst: true }, { limit });
-    return rows.filter(({ record }) => String(record) >= GIVEN_UP + timeOfId(sinceMs)).length;
+    const since = GIVEN_UP + timeOfId(sinceMs);
+    return rows.filter(({ record }) => String(record) >= since).map(({ webhook }) => webhook as string | undefined);
   },
 
   /** Ends the count of a delivery that was given up, because it is replayed. */

@@ -32,7 +32,7 @@ export interface SummaryDependencies extends ScopeDependencies {
   catalogue: CatalogueStore;
   tickets: Pick<TicketStore, 'list'>;
   webhooks: Pick<WebhookStore, 'list'>;
-  deliveries: Pick<DeliveryStore, 'countGivenUp'>;
+  deliveries: Pick<DeliveryStore, 'listGivenUp'>;
   invoices: Pick<InvoiceStore, 'list'>;
   allInvoices: Pick<AllInvoicesStore, 'countOpen' | 'getCheck'>;
   numbers: Pick<NumberStore, 'last'>;

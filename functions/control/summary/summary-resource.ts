@@ -84,7 +84,8 @@ export type TicketsSection = z.infer<typeof TicketsSection>;
 
 export const WebhooksSection = z.object({
   failed_deliveries_24h: z.int().max(100).meta({
-    description: 'Deliveries that were given up in the last 24 hours and not replayed since; 100 stands for 100 or more.',
+    description:
+      'Deliveries that were given up in the last 24 hours and not replayed since, without those of deleted webhooks; 100 stands for 100 or more.',
   }),
   disabled: z.int().meta({ description: 'Webhooks that are disabled.' }),
 });

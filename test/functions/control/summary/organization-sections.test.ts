@@ -4,6 +4,8 @@ import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts'
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { createDeliveryStore } from '../../../../shared/notifications/delivery-store.ts';
+import type { Webhook } from '../../../../shared/notifications/webhook.ts';
+import { createWebhookStore } from '../../../../shared/notifications/webhook-store.ts';
 import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { storeDeployment } from '../../../support/fixtures/deployments.ts';
 import { newInvoice } from '../../../support/fixtures/invoices.ts';
@@ -64,6 +66,26 @@ describe('the section deployments', () => {
 });
 
 describe('the section webhooks', () => {
+  const newWebhook = async (organization: string): Promise<Webhook> => {
+    const webhook: Webhook = {
+      id: 'wh_1',
+      organization,
+      url: 'https://example.com',
+      types: null,
+      description: null,
+      enabled: true,
+      disabled_reason: null,
+      secret: 'whsec_YQ==',
+      previous_secret: null,
+      previous_secret_until: null,
+      created_at: NOW,
+      updated_at: NOW,
+      version: 1,
+    };
+    await transact(world.emulator.database, createWebhookStore(table('Notifications')).toCreate(webhook));
+    return webhook;
+  };
+
   const givenUp = async (organization: string, id: string, atMs: number): Promise<void> => {
     const deliveries = createDeliveryStore(table('Notifications'));
     const delivery = {
@@ -91,11 +113,21 @@ describe('the section webhooks', () => {
   test('counts the deliveries that were given up in the last 24 hours', async () => {
     const organization = await world.newOrganization();
     const owner = await world.newUser('owner', organization);
+    await newWebhook(organization);
     await givenUp(organization, 'dlv_1', NOW - 1);
     await givenUp(organization, 'dlv_2', NOW - DAY_MS);
     await givenUp(organization, 'dlv_3', NOW - DAY_MS - 1);
     await givenUp(await world.newOrganization(), 'dlv_4', NOW - 1);
     expect((await world.summaryFor(owner)).summary.webhooks).toEqual({ failed_deliveries_24h: 2, disabled: 0 });
+  });
+
+  test('does not count deliveries to a deleted webhook, which nobody can replay', async () => {
+    const organization = await world.newOrganization();
+    const owner = await world.newUser('owner', organization);
+    const webhook = await newWebhook(organization);
+    await givenUp(organization, 'dlv_5', NOW - 1);
+    await transact(world.emulator.database, createWebhookStore(table('Notifications')).toDelete(webhook));
+    expect((await world.summaryFor(owner)).summary.webhooks).toEqual({ failed_deliveries_24h: 0, disabled: 0 });
   });
 });
 
