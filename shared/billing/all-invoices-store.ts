@@ -2,10 +2,10 @@ import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import type { PageRequest } from '../http/page.ts';
-import { type Invoice, InvoiceState } from './invoice.ts';
+import { type Invoice, InvoiceState, isOpen } from './invoice.ts';
 import { Month } from './month.ts';
 
-type Listed = Pick<Invoice, 'id' | 'month' | 'state' | 'due_at'>;
+type Listed = Pick<Invoice, 'id' | 'month' | 'state' | 'due_at' | 'total_nanos' | 'credited_nanos'>;
 
 /** An entry of the list: an invoice, and the state by which it was found. */
 export interface InvoiceEntry {
@@ -52,7 +52,8 @@ export const createAllInvoicesStore = (table: RecordTable) => {
     return { entries, hasMore };
   };
 
-  const toPut = (invoice: Listed): Write => table.toPut(entryKey(invoice.state, invoice), { id: invoice.id, due_at: invoice.due_at });
+  const toPut = (invoice: Listed): Write =>
+    table.toPut(entryKey(invoice.state, invoice), { id: invoice.id, due_at: invoice.due_at, is_open: isOpen(invoice) });
 
   return {
     /** The writes with which an invoice is listed in its state. @param before the state in which it was listed */
@@ -79,16 +80,17 @@ export const createAllInvoicesStore = (table: RecordTable) => {
     },
 
     /**
-     * Counts drafts, and invoices that wait for payment, with two queries.
+     * Counts drafts, and invoices of which something is left to pay, with two queries.
      * @returns `isComplete` is false if there are more than 1,000 of one kind, which are then not counted
      */
     countOpen: async (nowMs: number): Promise<{ drafts: number; open: number; overdue: number; isComplete: boolean }> => {
       const read = (state: InvoiceState) => table.page({ account: ALL, prefix: `${state}#` }, { limit: MAX_COUNTED });
       const [drafts, issued] = await Promise.all([read('draft'), read('issued')]);
+      const open = issued.rows.filter(({ is_open }) => is_open !== false);
       return {
         drafts: drafts.rows.length,
-        open: issued.rows.length,
-        overdue: issued.rows.filter(({ due_at }) => typeof due_at === 'number' && due_at < nowMs).length,
+        open: open.length,
+        overdue: open.filter(({ due_at }) => typeof due_at === 'number' && due_at < nowMs).length,
         isComplete: !drafts.hasMore && !issued.hasMore,
       };
     },

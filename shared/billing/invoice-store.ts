@@ -4,7 +4,7 @@ import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
 import { createAllInvoicesStore } from './all-invoices-store.ts';
-import { Invoice } from './invoice.ts';
+import { Invoice, isOpen } from './invoice.ts';
 import { pack, unpack } from './packed.ts';
 
 const StoredInvoice = ignoringUnknown(Invoice);
@@ -125,7 +125,7 @@ export const createInvoiceStore = (table: RecordTable) => {
       const changed = { ...read, ...changes };
       return [
         table.toReplace(recordKeyOf(read.id), { ...itemOf(changed), version: read.version }),
-        ...(changed.state === read.state ? [] : all.toList(changed, read.state)),
+        ...(changed.state === read.state && isOpen(changed) === isOpen(read) ? [] : all.toList(changed, read.state)),
       ];
     },
   };

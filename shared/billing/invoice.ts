@@ -145,6 +145,10 @@ export const Invoice = z.object({
 });
 export type Invoice = z.output<typeof Invoice>;
 
+/** True if something of an invoice is left to pay: not if prepaid credit paid it all, or it was credited whole. */
+export const isOpen = ({ state, total_nanos, credited_nanos }: Pick<Invoice, 'state' | 'total_nanos' | 'credited_nanos'>): boolean =>
+  state === 'issued' && credited_nanos < total_nanos;
+
 /** A credit note: corrects an issued invoice, and never changes. */
 export const CreditNote = z.object({
   id: z.string(),

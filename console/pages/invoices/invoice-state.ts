@@ -6,11 +6,14 @@ type InvoiceList = ReplyBody<'GET /v1/billing/invoices'>;
 
 export type InvoiceState = InvoiceSummary['state'];
 
-type StateFacts = Pick<InvoiceSummary, 'state' | 'due_at'>;
+type StateFacts = Pick<InvoiceSummary, 'state' | 'due_at' | 'total' | 'credited'>;
 
-const isOverdue = ({ state, due_at }: StateFacts, nowS: number): boolean => state === 'issued' && due_at !== null && due_at < nowS;
+const isOverdue = (invoice: StateFacts, nowS: number): boolean => {
+  const { state, due_at } = invoice;
+  return state === 'issued' && due_at !== null && due_at < nowS && creditable(invoice) !== '0';
+};
 
-/** The state of an invoice as people read it: overdue if its time to pay is over. @param nowS Unix seconds */
+/** The state of an invoice as people read it: overdue if something is left to pay after its time is over. @param nowS Unix seconds */
 export const shownStateOf = (invoice: StateFacts, nowS: number): InvoiceState | 'overdue' =>
   isOverdue(invoice, nowS) ? 'overdue' : invoice.state;
 

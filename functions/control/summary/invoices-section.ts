@@ -1,13 +1,11 @@
-import type { Invoice } from '../../../shared/billing/invoice.ts';
+import { isOpen } from '../../../shared/billing/invoice.ts';
 import type { OrganizationReads, SummaryDependencies } from './summary-reads.ts';
 import type { InvoicesSection } from './summary-resource.ts';
 
 // Three years of invoices.
 const MAX_INVOICES = 36;
 
-const isOpen = ({ state }: Pick<Invoice, 'state'>): boolean => state === 'issued';
-
-/** Counts the organization's issued invoices that are not paid. */
+/** Counts the organization's invoices of which something is left to pay. */
 export const invoicesSection = async ({ deps, actor, organization }: OrganizationReads): Promise<InvoicesSection> => {
   const { invoices, hasMore } = await deps.invoices.list(organization, { limit: MAX_INVOICES });
   const open = invoices.filter(isOpen);
@@ -15,7 +13,7 @@ export const invoicesSection = async ({ deps, actor, organization }: Organizatio
   return { open: open.length, overdue: overdue.length, is_partial: hasMore };
 };
 
-/** Counts the drafts and the invoices that are not paid of all organizations. */
+/** Counts the drafts, and the invoices of which something is left to pay, of all organizations. */
 export const platformInvoices = async ({ allInvoices }: SummaryDependencies, nowMs: number): Promise<InvoicesSection> => {
   const [{ drafts, open, overdue, isComplete }, { finished }] = await Promise.all([allInvoices.countOpen(nowMs), allInvoices.getCheck()]);
   return { drafts, open, overdue, is_partial: !isComplete || finished === null };

@@ -93,7 +93,7 @@ export type WebhooksSection = z.infer<typeof WebhooksSection>;
 
 export const InvoicesSection = z.object({
   drafts: z.int().optional().meta({ description: 'Only for the platform.' }),
-  open: z.int().meta({ description: 'Issued invoices that are not paid, including overdue ones.' }),
+  open: z.int().meta({ description: 'Issued invoices of which something is left to pay, including overdue ones.' }),
   overdue: z.int(),
   is_partial: z
     .boolean()

@@ -56,6 +56,8 @@ describe('the state of an invoice', () => {
   test('is overdue when its time to pay is over', () => {
     expect([19, 21].map((nowS) => shownStateOf(issued, nowS))).toEqual(['issued', 'overdue']);
     expect(shownStateOf({ ...issued, state: 'paid' }, 21)).toBe('paid');
+    expect(shownStateOf({ ...issued, credited: '100' }, 21)).toBe('issued');
+    expect(shownStateOf({ ...issued, total: '0', credited: '0' }, 21)).toBe('issued');
   });
 
   test('decides what is left to pay and to credit', () => {

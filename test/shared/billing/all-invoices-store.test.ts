@@ -100,6 +100,17 @@ describe('the list of all invoices', () => {
     expect(await all.countOpen(nowMs)).toEqual({ drafts: 1, open: 2, overdue: 1, isComplete: true });
   });
 
+  test('does not count those of which nothing is left to pay: a total of 0, or credited whole', async () => {
+    const nowMs = Date.UTC(2026, 10, 20);
+    const before = await all.countOpen(nowMs);
+    const [nothing, credited] = await Promise.all([create({ total_nanos: 0n }), create({ total_nanos: 5n })]);
+    await change(nothing as Invoice, { state: 'issued', due_at: nowMs - 1 });
+    await change(credited as Invoice, { state: 'issued', due_at: nowMs - 1 });
+    expect(await all.countOpen(nowMs)).toEqual({ ...before, open: before.open + 1, overdue: before.overdue + 1 });
+    await change(credited as Invoice, { credited_nanos: 5n });
+    expect(await all.countOpen(nowMs)).toEqual(before);
+  });
+
   test('gets no correction for an invoice that is listed right', async () => {
     expect(await all.toCorrect([await create()])).toEqual([]);
   });

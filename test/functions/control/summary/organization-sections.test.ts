@@ -132,7 +132,7 @@ describe('the section webhooks', () => {
 });
 
 describe('the section invoices', () => {
-  test('counts issued invoices that are not paid, and no drafts', async () => {
+  test('counts issued invoices of which something is left to pay, and no drafts', async () => {
     const organization = await world.newOrganization();
     const invoices = createInvoiceStore(table('Billing'));
     const issued = { state: 'issued', issued_at: NOW - 40 * DAY_MS } as const;
@@ -141,6 +141,8 @@ describe('the section invoices', () => {
       { month: '2026-09', ...issued, due_at: NOW + 1 },
       { month: '2026-08', ...issued, due_at: NOW - 1 },
       { month: '2026-07', ...issued, state: 'paid', due_at: NOW - 1 },
+      { month: '2026-06', ...issued, total_nanos: 0n, due_at: NOW - 1 },
+      { month: '2026-05', ...issued, credited_nanos: 100n * DOLLAR, due_at: NOW - 1 },
     ] as const)
       await transact(world.emulator.database, invoices.toCreate(newInvoice({ organization, ...fields })));
     const owner = await world.newUser('owner', organization);
