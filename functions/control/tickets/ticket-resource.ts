@@ -22,11 +22,13 @@ const secondsOrNull = (atMs: number | null): number | null => (atMs === null ? n
 const MAX_BODY_BYTES = 16_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they have no place in a text, except for tab and line feed
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
-const isText = (text: string): boolean => text.trim() !== '' && !CONTROL.test(text);
+const isBlank = (text: string): boolean => text.trim() === '';
+const isText = (text: string): boolean => !CONTROL.test(text);
 
 const Body = z
   .string()
   .refine((text) => Buffer.byteLength(text) <= MAX_BODY_BYTES, `expected at most ${MAX_BODY_BYTES} bytes; attach a file for more`)
+  .refine((text) => !isBlank(text), 'expected a text that is not empty')
   .refine(isText, 'expected text without control characters')
   .meta({
     description: `Plain text of at most ${MAX_BODY_BYTES} bytes. It is never interpreted as HTML or Markdown.`,
@@ -37,6 +39,7 @@ const Subject = z
   .string()
   .trim()
   .max(200)
+  .refine((text) => !isBlank(text), 'expected a text that is not empty')
   .refine((text) => isText(text) && !/[\t\n]/.test(text), 'expected one line of text')
   .meta({ maxLength: 200 });
 

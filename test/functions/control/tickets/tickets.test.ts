@@ -183,6 +183,11 @@ describe('openTicket', () => {
     expect([reply.status, reply.param?.split(/[.[]/)[0]]).toEqual([400, param]);
   });
 
+  test.each(['subject', 'body'])('says that an empty %s is empty, and nothing about control characters', async (field) => {
+    const { body } = await send('createTicket', { as: owner, body: { subject: 'a', body: 'b', [field]: ' ' } });
+    expect(body).toEqual({ message: `Invalid value for '${field}': expected a text that is not empty.` });
+  });
+
   test('is for users of an organization: support can’t act for them', async () => {
     for (const as of [support, desk.admin])
       expect((await send('createTicket', { as, body: { subject: 'a', body: 'b' } })).status).toBe(403);
