@@ -27,12 +27,13 @@ export interface FinishDependencies extends AuthorizeDependencies, SignInAsDepen
   clientSecretOf: (provider: IdentityProvider) => Promise<string | undefined>;
   /** Called before each fetch of an issuer's documents. */
   countFetch: (provider: IdentityProvider) => Promise<void>;
-  /** Runs calls of a connection's identity provider, if not too many run. @throws LoginFailed */
+  /** Runs calls of a connection's identity provider, if its organization has room for them. @throws LoginFailed */
   withRoom: <Result>(caller: ProviderCaller, nowMs: number, run: () => Promise<Result>) => Promise<Result>;
 }
 
-/** A connection, and the address whose login calls its identity provider. */
+/** A connection, its organization, and the address whose login calls its identity provider. */
 export interface ProviderCaller {
+  organization: string;
   provider: string;
   ipAddress: string;
 }
@@ -93,7 +94,7 @@ const answerOf = async (
   const provider = await deps.providers.find(sent.organization, sent.provider);
   if (!provider) throw new LoginFailed('no_provider');
   if (sent.login.kind === 'login' && provider.status !== 'active') throw new LoginFailed('provider_disabled');
-  return deps.withRoom({ provider: provider.id, ipAddress }, nowMs, async () => {
+  return deps.withRoom({ organization: provider.organization, provider: provider.id, ipAddress }, nowMs, async () => {
     // From here on, the answer counts once.
     const taken = await deps.logins.takeSent(answer.state, hashOf(cookie), nowMs);
     if (!taken) throw new LoginFailed('login_expired');

@@ -11,7 +11,7 @@ import { SECOND_MS } from '../../shared/time/units.ts';
 import type { FinishDependencies, ProviderCaller } from './finish-login.ts';
 import { LoginFailed } from './login-fault.ts';
 
-// Half of the environments, so that a provider that answers slowly leaves room for those of other organizations.
+// Half of the environments, for all providers of an organization together: slow ones leave room for those of others.
 const MAX_AT_ONCE = 3;
 // Strangers can begin logins too. So one place is left for networks from which somebody has signed in, and each other
 // network can have one of the rest.
@@ -32,13 +32,13 @@ interface IssuerCallsOptions {
 
 type IssuerCalls = Pick<FinishDependencies, 'request' | 'verifyIdentityToken' | 'discover' | 'countFetch' | 'withRoom'>;
 
-const placesOf = ({ provider, ipAddress }: ProviderCaller, isKnown: boolean): SlidingLimit[] => {
-  const place = (max: number, ...parts: string[]) => ({ id: rowId('sso', 'at-once', provider, ...parts), max, windowMs: AT_ONCE_MS });
+const placesOf = ({ organization, ipAddress }: ProviderCaller, isKnown: boolean): SlidingLimit[] => {
+  const place = (max: number, ...parts: string[]) => ({ id: rowId('sso', 'at-once', organization, ...parts), max, windowMs: AT_ONCE_MS });
   const ofNewNetworks = [place(MAX_OF_NEW_NETWORK, 'new', networkOf(ipAddress)), place(MAX_OF_NEW_NETWORKS, 'new')];
   return [...(isKnown ? [] : ofNewNetworks), place(MAX_AT_ONCE)];
 };
 
-/** The calls of identity providers, limited for each organization and connection. */
+/** The calls of identity providers, limited for each organization. */
 export const createIssuerCalls = (
   { request, discover, verifyIdentityToken }: Federation,
   { database, table, quotas, attempts, now }: IssuerCallsOptions,

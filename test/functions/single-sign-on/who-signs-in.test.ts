@@ -228,18 +228,26 @@ describe('a test of a connection', () => {
 });
 
 describe('an identity provider', () => {
-  // Calls the identity provider of a connection from each of the addresses at the same time.
-  const refusedOf = async (provider: string, ipAddresses: readonly string[], between = async () => undefined as unknown) => {
+  type Connection = Pick<IdentityProvider, 'id' | 'organization'>;
+
+  // Calls the identity providers of connections at the same time: one call of each of the addresses.
+  const refusedOf = async (
+    providers: Connection | readonly Connection[],
+    ipAddresses: readonly string[],
+    between = async () => undefined as unknown,
+  ) => {
+    const all = [providers].flat();
     const release = Promise.withResolvers<void>();
     const began = ipAddresses.map(() => Promise.withResolvers<void>());
-    const runs = ipAddresses.map((ipAddress, i) =>
-      sso.deps
-        .withRoom({ provider, ipAddress }, Date.now(), async () => {
+    const runs = ipAddresses.map((ipAddress, i) => {
+      const { id: provider, organization } = all[i % all.length] as Connection;
+      return sso.deps
+        .withRoom({ organization, provider, ipAddress }, Date.now(), async () => {
           began[i]?.resolve();
           await release.promise;
         })
-        .finally(() => began[i]?.resolve()),
-    );
+        .finally(() => began[i]?.resolve());
+    });
     const settled = Promise.allSettled(runs);
     await Promise.all(began.map(({ promise }) => promise));
     await between().finally(() => release.resolve());
@@ -249,15 +257,23 @@ describe('an identity provider', () => {
   test('takes at most three environments, however slowly it answers', async () => {
     const { provider } = await connect();
     await sso.knowNetwork(provider);
-    expect(await refusedOf(provider.id, Array(4).fill(BROWSER_ADDRESS))).toEqual(['provider_busy']);
-    expect(await refusedOf(provider.id, [BROWSER_ADDRESS])).toEqual([]);
+    expect(await refusedOf(provider, Array(4).fill(BROWSER_ADDRESS))).toEqual(['provider_busy']);
+    expect(await refusedOf(provider, [BROWSER_ADDRESS])).toEqual([]);
+  });
+
+  test('has no environments of its own: all connections of an organization have three together', async () => {
+    const { provider } = await connect();
+    const others = ['idp_1', 'idp_2'].map((id) => ({ ...provider, id }));
+    for (const each of [provider, ...others]) await sso.knowNetwork(each);
+    expect(await refusedOf([provider, ...others], Array(6).fill(BROWSER_ADDRESS))).toEqual(Array(3).fill('provider_busy'));
+    expect(await refusedOf([provider, ...others], ['198.51.100.1', '198.51.100.2', '198.51.100.3'])).toEqual(['provider_busy']);
   });
 
   test('has one environment for a network from which nobody has signed in, and two for all of them', async () => {
     const { provider } = await connect();
-    expect(await refusedOf(provider.id, ['198.51.100.1', '198.51.100.1'])).toEqual(['provider_busy']);
-    expect(await refusedOf(provider.id, ['198.51.100.1', '198.51.100.2', '198.51.100.3'])).toEqual(['provider_busy']);
-    expect(await refusedOf(provider.id, ['198.51.100.3', '198.51.100.4'])).toEqual([]);
+    expect(await refusedOf(provider, ['198.51.100.1', '198.51.100.1'])).toEqual(['provider_busy']);
+    expect(await refusedOf(provider, ['198.51.100.1', '198.51.100.2', '198.51.100.3'])).toEqual(['provider_busy']);
+    expect(await refusedOf(provider, ['198.51.100.3', '198.51.100.4'])).toEqual([]);
   });
 
   test('signs in from a network of earlier logins, although strangers hold all that they can', async () => {
@@ -266,7 +282,7 @@ describe('an identity provider', () => {
     setClaims({ email });
     expect((await loginAt(domain)).statusCode).toBe(303);
     const strangers = Array.from({ length: 9 }, (_, i) => `198.51.100.${i}`);
-    const refused = await refusedOf(provider.id, strangers, async () => {
+    const refused = await refusedOf(provider, strangers, async () => {
       expect((await loginAt(domain)).statusCode).toBe(303);
     });
     expect(refused).toHaveLength(strangers.length - 2);
