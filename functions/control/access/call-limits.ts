@@ -5,8 +5,8 @@ import { type Actor, isOfPlatform } from './actor.ts';
 export type CallSpan = 'minute' | 'hour' | 'day';
 
 // `account`: the organization of the caller, or the user if they belong to none. `resource`: the resource in the path,
-// for each account. `recipient`: an email address. `connection`: an identity provider that calls with a SCIM token.
-type Per = 'user' | 'connection' | 'organization' | 'account' | 'resource' | 'recipient';
+// for each account. `recipient`: an email address.
+type Per = 'user' | 'organization' | 'account' | 'resource' | 'recipient';
 
 /** A number of calls that are allowed in a time. */
 export interface Bound {
@@ -62,13 +62,13 @@ export const CALL_LIMITS = {
     ],
   },
   scim_reads: {
-    bounds: [{ per: 'connection', span: 'minute', max: 1_500, can: 'read # times', countedAtOnce: 20 }],
+    bounds: [{ per: 'organization', span: 'minute', max: 1_500, can: 'make # SCIM reads', countedAtOnce: 20 }],
     isOpenInOutage: true,
   },
   scim_changes: {
     bounds: [
-      { per: 'connection', span: 'minute', max: 600, can: 'make # changes' },
-      { per: 'connection', span: 'day', max: 20_000, can: 'make # changes' },
+      { per: 'organization', span: 'minute', max: 600, can: 'make # SCIM changes' },
+      { per: 'organization', span: 'day', max: 20_000, can: 'make # SCIM changes' },
     ],
   },
   aws_calls: {
@@ -159,7 +159,6 @@ const SUBJECTS = {
   account: ['An organization', 'Your organization'],
   resource: ['A webhook', 'This webhook'],
   recipient: ['An email address', 'This email address'],
-  connection: ['An identity provider', 'This identity provider'],
 } as const satisfies Record<Per, readonly [anyone: string, caller: string]>;
 
 const numberText = (number: number): string => number.toLocaleString('en-US');

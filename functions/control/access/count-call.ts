@@ -44,7 +44,7 @@ interface Counted {
 
 const accountOf = (per: Bound['per'], { actor, resource, recipient }: Call): string | undefined => {
   const account = actor.organization ?? actor.userId;
-  if (per === 'user' || per === 'connection') return actor.userId;
+  if (per === 'user') return actor.userId;
   if (per === 'organization') return actor.organization ?? undefined;
   if (per === 'resource') return `${account}/${resource}`;
   return per === 'recipient' ? recipient : account;

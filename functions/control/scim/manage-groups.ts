@@ -10,6 +10,8 @@ import type { ScimGroupFields } from './protocol/group-fields.ts';
 import type { ScimGroupRow, ScimUserRow } from './scim-store.ts';
 
 const PARALLEL = 10;
+// As many as are changed in the time of another change.
+const MEMBERS_PER_CHANGE = 10;
 const USERS_PER_READ = 100;
 
 const audited = ({ display_name }: ScimGroupRow) => ({ display_name });
@@ -51,10 +53,20 @@ const membershipChanges = (group: ScimGroupRow, rows: readonly ScimUserRow[], fi
   ];
 };
 
-const changeMembers = async (deps: ScimDependencies, connection: ScimConnection, group: ScimGroupRow, fields: ScimGroupFields) => {
-  if (!fields.members && fields.added.size === 0 && fields.removed.size === 0) return;
-  const rows = await deps.scim.listUsers(connection.provider.id);
-  await changeAll(deps, connection, membershipChanges(group, rows, fields));
+const planMembers = async (
+  { scim }: ScimDependencies,
+  { provider }: ScimConnection,
+  group: ScimGroupRow,
+  fields: ScimGroupFields,
+): Promise<MembershipChange[]> => {
+  if (!fields.members && fields.added.size === 0 && fields.removed.size === 0) return [];
+  return membershipChanges(group, await scim.listUsers(provider.id), fields);
+};
+
+// The request itself counts as the change of the first ones.
+const countMembers = async ({ calls }: ScimDependencies, { actor }: ScimConnection, members: number): Promise<void> => {
+  for (let counted = MEMBERS_PER_CHANGE; counted < members; counted += MEMBERS_PER_CHANGE)
+    await calls.countCall(['scim_changes'], { actor }, actor.origin.nowMs);
 };
 
 // Gives members the role that follows from their groups, after the group was renamed. Also after an earlier request
@@ -68,6 +80,7 @@ const renewRoles = async (deps: ScimDependencies, connection: ScimConnection, { 
     for (const user of users) roles.set(user.id, user.role);
   }
   const changed = members.filter((row) => roles.has(row.id) && hasOtherRole(connection, row, roles.get(row.id), groups));
+  await countMembers(deps, connection, changed.length);
   await changeAll(
     deps,
     connection,
@@ -75,7 +88,9 @@ const renewRoles = async (deps: ScimDependencies, connection: ScimConnection, { 
   );
 };
 
-/** Creates a group with its members, who get the role that the connection gives it. @throws 400, 409 for too many */
+/**
+ * Creates a group with its members, who get the role that the connection gives it. @throws 400, 409 for too many, 429
+ */
 export const createScimGroup = async (
   deps: ScimDependencies,
   connection: ScimConnection,
@@ -92,19 +107,20 @@ export const createScimGroup = async (
     updated_at: seconds,
     version: 1,
   };
+  await countMembers(deps, connection, (fields.members ?? fields.added).size);
   await commit(
     deps,
     actor.origin,
     { ...changeOf('scim_group.created', connection, group), after: audited(group) },
     deps.scim.toCreateGroup(provider.id, group),
   );
-  await changeMembers(deps, connection, group, fields);
+  await changeAll(deps, connection, await planMembers(deps, connection, group, fields));
   return group;
 };
 
 /**
  * Changes a group: its name, its members, and their roles. Repeating the request after a crash completes it.
- * @throws 400, 404, 412, 503
+ * @throws 400, 404, 412, 429, 503
  */
 export const changeScimGroup = async (
   deps: ScimDependencies,
@@ -115,6 +131,8 @@ export const changeScimGroup = async (
   const { provider, actor } = connection;
   const before = await visibleScimGroup(deps, connection, id);
   const { displayName = before.display_name, externalId = before.external_id } = fields;
+  const members = await planMembers(deps, connection, before, fields);
+  await countMembers(deps, connection, members.length);
   let group = before;
   if (displayName !== before.display_name || externalId !== before.external_id) {
     const after = { ...before, display_name: displayName, external_id: externalId, updated_at: Math.floor(actor.origin.nowMs / 1_000) };
@@ -122,15 +140,20 @@ export const changeScimGroup = async (
     await commit(deps, actor.origin, change, [deps.scim.toReplaceGroup(provider.id, after)]);
     group = { ...after, version: before.version + 1 };
   }
-  await changeMembers(deps, connection, group, fields);
+  await changeAll(deps, connection, members);
   if (fields.displayName !== undefined) await renewRoles(deps, connection, group);
   return group;
 };
 
-/** Deletes a group. Its members lose it and its role first, so that repeating the request completes it. @throws 404 */
+/**
+ * Deletes a group. Its members lose it and its role first, so that repeating the request completes it.
+ * @throws 404, 429
+ */
 export const deleteScimGroup = async (deps: ScimDependencies, connection: ScimConnection, id: string): Promise<void> => {
   const group = await visibleScimGroup(deps, connection, id);
-  await changeMembers(deps, connection, group, { members: new Set(), added: new Set(), removed: new Set() });
+  const members = await planMembers(deps, connection, group, { members: new Set(), added: new Set(), removed: new Set() });
+  await countMembers(deps, connection, members.length);
+  await changeAll(deps, connection, members);
   await commit(
     deps,
     connection.actor.origin,

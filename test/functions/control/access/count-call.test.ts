@@ -210,14 +210,25 @@ describe('countCall', () => {
 
 // Assumed averages of a call's longest duration, in seconds, as decision 0080 says.
 const SECONDS = { reads: 0.1, searches: 1.3, changes: 0.2, aws_calls: 20 } as const;
+const SCIM_SECONDS = { scim_reads: 0.1, scim_changes: 0.2 } as const;
 
-test('limits an organization to half of the environments of `control`, with all its limits used at once', () => {
-  const held = Object.entries(SECONDS).map(([name, seconds]) => {
-    const bounds = callLimitOf(name as CallLimitName).bounds.filter(({ span }) => span === 'minute');
+// Only a limit that all users and connections of the organization share bounds it.
+const shareOf = (secondsOf: Readonly<Record<string, number>>): number => {
+  const held = Object.entries(secondsOf).map(([name, seconds]) => {
+    const bounds = callLimitOf(name as CallLimitName).bounds.filter(
+      ({ span, per }) => span === 'minute' && (per === 'organization' || per === 'account'),
+    );
     return seconds * (bounds.at(-1)?.max ?? Number.POSITIVE_INFINITY);
   });
-  const all = ReservedConcurrency.parse({}).control * SECONDS_A_MINUTE;
-  expect(held.reduce((sum, seconds) => sum + seconds) / all).toBeLessThanOrEqual(0.5);
+  return held.reduce((sum, seconds) => sum + seconds) / (ReservedConcurrency.parse({}).control * SECONDS_A_MINUTE);
+};
+
+test('limits an organization to half of the environments of `control`, with all its limits used at once', () => {
+  expect(shareOf(SECONDS)).toBeLessThanOrEqual(0.5);
+});
+
+test('limits an organization to three quarters of them, with the limits of SCIM used as well', () => {
+  expect(shareOf({ ...SECONDS, ...SCIM_SECONDS })).toBeLessThanOrEqual(0.75);
 });
 
 test('textForAll names the number of the platform’s users, if it differs', () => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Actor } from '../../../../functions/control/access/actor.ts';
+import { createScimToken } from '../../../../functions/control/scim/manage-tokens.ts';
 import { changeUser } from '../../../../functions/control/users/remove-access.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
@@ -190,6 +192,35 @@ describe('a request that dies in the middle', () => {
     world.clock.aheadMs = 0;
     await tenant.send('PATCH', `/Groups/${group}`, add);
     expect(await roleOf(id)).toBe('viewer');
+  });
+});
+
+describe('changes of an organization', () => {
+  const MAX_CHANGES_A_MINUTE = 600;
+  const countAllBut = async ({ provider }: ScimTenant, left: number): Promise<void> => {
+    const { organization } = provider;
+    const actor = { userId: provider.id, role: 'owner', organization } as Actor;
+    for (let i = left; i < MAX_CHANGES_A_MINUTE; i++) await world.deps.calls.countCall(['scim_changes'], { actor }, Date.now());
+  };
+
+  test('are counted for all its identity providers together', async () => {
+    const many = await world.createTenant();
+    const other = await world.createConnection(many.organization, `other.${many.domain}`);
+    const { token } = await createScimToken(world.deps, many.owner, { id: other.id, organization: undefined });
+    await countAllBut(many, 1);
+    expect((await many.send('POST', '/Groups', { displayName: 'Last' })).status).toBe(201);
+    const refused = await world.send(token, 'POST', '/Groups', { displayName: 'Too many' });
+    expect(refused.body).toMatchObject({ status: '429', detail: expect.stringContaining('600 SCIM changes a minute') });
+  });
+
+  test('count ten members of a group as one, and nothing is changed beyond the limit', async () => {
+    const many = await world.createTenant();
+    const members: { value: string }[] = [];
+    for (let i = 0; i < 21; i++) members.push({ value: await many.createUser(`many${i}@${many.domain}`) });
+    // 21 changes have created the users.
+    await countAllBut(many, 2 + 21);
+    expect((await many.send('POST', '/Groups', { displayName: 'Large', members })).status).toBe(429);
+    expect((await many.send('GET', '/Groups')).body.totalResults).toBe(0);
   });
 });
 
