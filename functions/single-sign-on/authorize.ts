@@ -34,10 +34,17 @@ const providerOf = async ({ providers }: AuthorizeDependencies, login: SsoLogin)
   return provider;
 };
 
+// A provider can change its document after the connection was created.
+const canBeOpened = (endpoint: string, { issuer }: IdentityProvider): boolean => {
+  const protocol = URL.parse(endpoint)?.protocol;
+  return protocol === 'https:' || (protocol === 'http:' && issuer.startsWith('http:'));
+};
+
 const endpointOf = async ({ discover }: AuthorizeDependencies, provider: IdentityProvider, { kind }: SsoLogin): Promise<string> => {
   if (kind === 'login' && provider.status !== 'active') throw new LoginFailed('provider_disabled');
   const { authorization_endpoint: endpoint } = await discover(provider);
   if (endpoint === undefined) throw new LoginFailed('provider_unreachable', 'authorization_endpoint_missing');
+  if (!canBeOpened(endpoint, provider)) throw new LoginFailed('provider_unreachable', 'authorization_endpoint_unusable');
   return endpoint;
 };
 

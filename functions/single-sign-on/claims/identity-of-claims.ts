@@ -49,12 +49,16 @@ export const trustedEmailOf = (
 // RFC 8176. A password, a PIN or a single message is not among them.
 const SECOND_FACTORS = new Set(['mfa', 'mca', 'otp', 'hwk', 'swk', 'sc', 'fpt', 'face', 'iris']);
 
+// Some providers send a number.
+const acrOf = ({ acr }: IdentityClaims): string | undefined => (typeof acr === 'number' ? String(acr) : textOf(acr));
+
 /** Rejects an ID token without an `acr` that the connection requires. @throws LoginFailed */
-export const requireAcr = ({ required_acr }: Pick<IdentityProvider, 'required_acr'>, { acr }: IdentityClaims): void => {
-  if (required_acr.length > 0 && !required_acr.includes(String(acr))) throw new LoginFailed('acr_missing', textOf(acr) ?? null);
+export const requireAcr = ({ required_acr }: Pick<IdentityProvider, 'required_acr'>, claims: IdentityClaims): void => {
+  const acr = acrOf(claims);
+  if (required_acr.length > 0 && (acr === undefined || !required_acr.includes(acr))) throw new LoginFailed('acr_missing', acr ?? null);
 };
 
 /** True if the user proved more than a password to their identity provider. */
 export const usedSecondFactor = ({ required_acr }: Pick<IdentityProvider, 'required_acr'>, { acr, amr }: IdentityClaims): boolean =>
   (typeof acr === 'string' && required_acr.includes(acr)) ||
-  (Array.isArray(amr) && amr.some((method) => SECOND_FACTORS.has(String(method))));
+  (Array.isArray(amr) && amr.some((method) => typeof method === 'string' && SECOND_FACTORS.has(method)));

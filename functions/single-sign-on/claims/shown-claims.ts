@@ -1,4 +1,5 @@
 import type { IdentityClaims } from '../../../shared/federation/claim-fault.ts';
+import { shownNumber } from './shown-number.ts';
 
 const MAX_CLAIMS = 50;
 const MAX_VALUES = 200;
@@ -6,7 +7,8 @@ const MAX_CHARACTERS = 256;
 
 const shown = (value: unknown): unknown => {
   if (typeof value === 'string') return value.slice(0, MAX_CHARACTERS);
-  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return shownNumber(value);
+  if (typeof value === 'boolean') return value;
   if (Array.isArray(value))
     return value
       .slice(0, MAX_VALUES)
@@ -22,7 +24,8 @@ const WITHHELD = new Set(['nonce', 'at_hash', 'c_hash', 's_hash', 'jti', 'sid'])
 export const shownClaims = (claims: IdentityClaims): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(claims)
-      .filter(([name]) => !WITHHELD.has(name))
+      // The database stores no attribute without a name.
+      .filter(([name]) => name !== '' && !WITHHELD.has(name))
       .slice(0, MAX_CLAIMS)
       .map(([name, value]) => [name.slice(0, MAX_CHARACTERS), shown(value)]),
   );

@@ -1,6 +1,7 @@
 import type { IdentityClaims } from '../../../shared/federation/claim-fault.ts';
 import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
 import { claimValues } from './claimed-role.ts';
+import { shownNumber } from './shown-number.ts';
 
 const MAX_CHARACTERS = 100;
 const MAX_VALUES = 20;
@@ -18,8 +19,10 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 const listed = (values: readonly string[]): string[] => values.slice(0, MAX_VALUES).map((value) => value.slice(0, MAX_CHARACTERS));
 
-const scalar = (value: unknown): string | number | boolean | undefined =>
-  typeof value === 'number' || typeof value === 'boolean' ? value : textOf(value)?.slice(0, MAX_CHARACTERS);
+const scalar = (value: unknown): string | number | boolean | undefined => {
+  if (typeof value === 'number') return shownNumber(value);
+  return typeof value === 'boolean' ? value : textOf(value)?.slice(0, MAX_CHARACTERS);
+};
 
 /**
  * Returns what decides a login: the subject, the address, how the user signed in, and the claim that gives the role. A

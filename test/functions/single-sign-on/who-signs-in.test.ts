@@ -191,6 +191,15 @@ describe('the role of a login', () => {
     mock.state.claims.acr = 'phr';
     expect((await loginAt(domain)).statusCode).toBe(303);
   });
+
+  test.each([['an object'], [{ toString: 1, valueOf: 1 }], [1e-200]])('takes an acr and methods of any type: %j', async (odd) => {
+    const { domain, provider } = await connect({ required_acr: ['phr'] });
+    setClaims({ email: `ada@${domain}`, acr: odd, amr: [odd] });
+    expect((await loginAt(domain)).body).toContain('requires a stronger sign-in');
+    await transact(sso.database, [sso.providers.toReplace({ ...provider, required_acr: [] })]);
+    expect((await loginAt(domain)).statusCode).toBe(303);
+    expect(await sso.events.list(provider.id)).toHaveLength(2);
+  });
 });
 
 describe('a test of a connection', () => {
@@ -212,6 +221,13 @@ describe('a test of a connection', () => {
     expect(result?.claims).not.toHaveProperty('nonce');
     expect(sso.entries).toEqual([]);
     expect(await sso.users.idOfEmail(`ada@${connection.domain}`)).toBeUndefined();
+  });
+
+  test('shows claims that no database stores as they are', async () => {
+    const connection = await connect();
+    setClaims({ email: `ada@${connection.domain}`, '': 'no name', tiny: 1e-200, huge: 1e200, small: 0.5, deep: { toJSON: 1 } });
+    const { result } = await dryLogin(connection);
+    expect(result?.claims).toMatchObject({ tiny: '1e-200', huge: '1e+200', small: 0.5, deep: '{"toJSON":1}' });
   });
 
   test('says why a login would be refused, with the claims if there are any', async () => {
@@ -287,6 +303,19 @@ describe('an identity provider', () => {
     });
     expect(refused).toHaveLength(strangers.length - 2);
   });
+
+  test.each([['nonsense'], ['javascript:alert(1)'], ['ftp://idp.example.com/']])(
+    'causes a 503 if it has moved its page to %s since',
+    async (authorization_endpoint) => {
+      const { domain, provider } = await connect();
+      const { discover } = sso.deps;
+      sso.deps.discover = async (of) => ({ ...(await discover(of)), authorization_endpoint });
+      const browser = sso.browser();
+      expect(await browser.load(await browser.begin(`ada@${domain}`))).toMatchObject({ statusCode: 503 });
+      sso.deps.discover = discover;
+      expect(await sso.events.list(provider.id)).toMatchObject([{ reason: 'provider_unreachable: authorization_endpoint_unusable' }]);
+    },
+  );
 
   test('causes a 503 if it cannot be reached', async () => {
     const { domain } = await connect({ issuer: 'http://127.0.0.1:1024' });
