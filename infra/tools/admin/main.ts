@@ -3,6 +3,7 @@ import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { S3Client } from '@aws-sdk/client-s3';
 import { createApiKeyStore } from '../../../functions/control/api-keys/api-key-store.ts';
 import { balanceOf } from '../../../functions/control/organizations/balance.ts';
+import type { CreditGrant } from '../../../functions/control/organizations/credit.ts';
 import { createOrganizationStore } from '../../../functions/control/organizations/organization-store.ts';
 import { createProjectStore } from '../../../functions/control/projects/project-store.ts';
 import type { TicketDependencies } from '../../../functions/control/tickets/dependencies.ts';
@@ -238,6 +239,12 @@ const deleteOrganizationData = async (
   if (!isDeleting) console.log(`Nothing was deleted. To delete all of this, repeat the command with --confirm ${organization}.`);
 };
 
+// A deduction has a negative amount.
+const describeGrant = ({ amount, organization, number }: CreditGrant): string =>
+  amount.startsWith('-')
+    ? `Deducted $${amount.slice(1)} from ${organization} (grant ${number}).`
+    : `Granted $${amount} to ${organization} (grant ${number}).`;
+
 const explainSubject = async (database: Database, { subject, hours, stack }: Extract<Command, { command: 'why' }>): Promise<string> => {
   const logs = new CloudWatchLogsClient();
   const prefix = stack.replace(/-data$/, '');
@@ -297,7 +304,7 @@ const run = async (args: readonly string[]): Promise<boolean> => {
     console.log(`Changed ${changed.length} organizations.`);
   } else if (task.command === 'grant-credit') {
     const grant = await grantByOperator(await organizationTables(database, task.stack), operator, task.organization, task.grant);
-    console.log(`Granted $${grant.amount} to ${grant.organization} (grant ${grant.number}).`);
+    console.log(describeGrant(grant));
   } else if (task.command === 'balance') {
     const balance = await balanceOf(await creditStores(database, task.stack), task.organization);
     console.log(JSON.stringify(balance, (_, value) => (typeof value === 'bigint' ? dollarsOf(value) : value), 2));

@@ -135,7 +135,10 @@ describe("an organization's money", () => {
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '100.25', '--reason', 'invoice 7')).stdout).toContain(
       '$100.25',
     );
-    await admin('grant-credit', '--org', 'org_paying', '--dollars=-0.25', '--reason', 'correction', '--actor', 'finance');
+    const correction = ['--dollars=-0.25', '--reason', 'correction', '--actor', 'finance'];
+    expect((await admin('grant-credit', '--org', 'org_paying', ...correction)).stdout).toContain(
+      'Deducted $0.25 from org_paying (grant 2).',
+    );
     const { stdout: balance, code } = await admin('balance', '--org', 'org_paying');
     expect(JSON.parse(balance)).toEqual({
       organization: 'org_paying',
