@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { plainReason } from '../../shared/http/plain-reason.ts';
+import { rejectKeptByNpm } from '../tools/kept-by-npm.ts';
 
 const DEFAULT_PORT = 4000;
 const HIGHEST_FIRST_PORT = 65_532;
@@ -55,33 +56,30 @@ export type Flags = z.infer<typeof Flags>;
 
 /**
  * Parses the command line of `npm start`.
- * @throws Error naming the first unknown or invalid flag
+ * @throws Error naming the first unknown or invalid flag, or one that npm kept
  */
 export const readFlags = (parameters: readonly string[]): Flags => {
-  const { values } = parseArgs({
-    args: [...parameters],
-    strict: true,
-    allowPositionals: false,
-    options: {
-      port: { type: 'string', default: String(DEFAULT_PORT) },
-      environments: { type: 'string' },
-      ephemeral: { type: 'boolean', default: false },
-      'stop-on-disconnect': { type: 'boolean', default: false },
-      container: { type: 'string' },
-      'token-delay-ms': { type: 'string', default: '20' },
-      'batch-window-ms': { type: 'string' },
-      'queue-delay-ms': { type: 'string' },
-      'schedule-ms': { type: 'string' },
-      'late-functions': { type: 'boolean', default: false },
-      'no-streams': { type: 'boolean', default: false },
-      state: { type: 'string', default: '.sluice' },
-      'second-release': { type: 'string' },
-      assembly: { type: 'string' },
-      'check-permissions': { type: 'boolean', default: false },
-      quiet: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
+  const options = {
+    port: { type: 'string', default: String(DEFAULT_PORT) },
+    environments: { type: 'string' },
+    ephemeral: { type: 'boolean', default: false },
+    'stop-on-disconnect': { type: 'boolean', default: false },
+    container: { type: 'string' },
+    'token-delay-ms': { type: 'string', default: '20' },
+    'batch-window-ms': { type: 'string' },
+    'queue-delay-ms': { type: 'string' },
+    'schedule-ms': { type: 'string' },
+    'late-functions': { type: 'boolean', default: false },
+    'no-streams': { type: 'boolean', default: false },
+    state: { type: 'string', default: '.sluice' },
+    'second-release': { type: 'string' },
+    assembly: { type: 'string' },
+    'check-permissions': { type: 'boolean', default: false },
+    quiet: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  } as const;
+  rejectKeptByNpm(options, parameters);
+  const { values } = parseArgs({ args: [...parameters], strict: true, allowPositionals: false, options });
   const parsed = Flags.safeParse(values);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

@@ -12,7 +12,7 @@ import { measureLongStream } from './long-stream.ts';
 import { measureSizes } from './memory/measure.ts';
 import { toMemoryReport } from './memory/report.ts';
 import { measureMessages } from './messages.ts';
-import { type Options, type Phase, readOptions, USAGE } from './options.ts';
+import { type Options, type Phase, readOptions } from './options.ts';
 import { measureParts } from './parts.ts';
 import { shortBody } from './prompts.ts';
 import { measureRate } from './rate/measure.ts';
@@ -29,11 +29,7 @@ const WARM_UP_MS = { direct: 1_000, proxy: 2_000, sluice: 8_000 } as const;
 const MAX_MS = 540_000;
 
 const main = async (): Promise<void> => {
-  const options = readOptions(process.argv.slice(2));
-  if (options.help) {
-    console.log(USAGE);
-    return;
-  }
+  const options = readOptions();
   // The started processes end with this one, however it ends.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   setTimeout(() => {

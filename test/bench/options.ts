@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import * as z from 'zod';
+import { checkFlags, readFlags } from '../../infra/tools/read-flags.ts';
 
 const PHASES = [
   'requests',
@@ -41,7 +41,6 @@ const Flags = z.strictObject({
     .transform((list) => list.split(',').map(Number))
     .pipe(z.array(z.int().min(128).max(10_240)).max(8))
     .optional(),
-  help: z.boolean(),
 });
 
 export interface Options {
@@ -54,30 +53,23 @@ export interface Options {
   requestClient: 'direct' | 'sdk';
   /** Measure one environment of each of these sizes, in MB, and nothing else. */
   memoryMbs: readonly number[] | undefined;
-  help: boolean;
 }
 
+const OPTIONS = {
+  'seconds-per-phase': { type: 'string', default: '5' },
+  only: { type: 'string', default: PHASES.join(',') },
+  rate: { type: 'string', default: '40' },
+  portkey: { type: 'string' },
+  'request-client': { type: 'string', default: 'direct' },
+  memory: { type: 'string' },
+} as const;
+
 /**
- * Reads the command line of `npm run bench`.
- * @throws Error about a flag or a phase that is unknown or out of range
+ * Reads the command line of `npm run bench`. Ends the process if a flag or a phase is unknown or out of range, or with
+ * `--help`.
  */
-export const readOptions = (parameters: readonly string[]): Options => {
-  const { values } = parseArgs({
-    args: [...parameters],
-    strict: true,
-    options: {
-      'seconds-per-phase': { type: 'string', default: '5' },
-      only: { type: 'string', default: PHASES.join(',') },
-      rate: { type: 'string', default: '40' },
-      portkey: { type: 'string' },
-      'request-client': { type: 'string', default: 'direct' },
-      memory: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  const parsed = Flags.safeParse(values);
-  if (!parsed.success) throw new Error(parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'));
-  const { 'seconds-per-phase': secondsPerPhase, only, rate: perSecond, portkey: portkeyFolder, memory: memoryMbs, help } = parsed.data;
-  const { 'request-client': requestClient } = parsed.data;
-  return { secondsPerPhase, phases: new Set(only), perSecond, portkeyFolder, requestClient, memoryMbs, help };
+export const readOptions = (): Options => {
+  const flags = checkFlags(Flags, readFlags(USAGE, OPTIONS));
+  const { 'seconds-per-phase': secondsPerPhase, only, rate: perSecond, portkey: portkeyFolder, memory: memoryMbs } = flags;
+  return { secondsPerPhase, phases: new Set(only), perSecond, portkeyFolder, requestClient: flags['request-client'], memoryMbs };
 };

@@ -5,7 +5,7 @@ import { keptAssembly } from '../../infra/assembly/kept-assembly.ts';
 import { rebuildTotals } from '../../infra/tools/admin/rebuild/rebuild-totals.ts';
 import { dayOf } from '../../shared/usage/bucket.ts';
 import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
-import { readOptions, USAGE } from './options.ts';
+import { readOptions } from './options.ts';
 import { toReport } from './report.ts';
 import { runLoad } from './run-load.ts';
 
@@ -18,11 +18,7 @@ const SETTLE_MS = 180_000;
 
 // Returns true if the load found nothing wrong.
 const main = async (): Promise<boolean> => {
-  const { help, hasStreams, ...options } = readOptions(process.argv.slice(2));
-  if (help) {
-    console.log(USAGE);
-    return true;
-  }
+  const { hasStreams, ...options } = readOptions();
   // The local run ends with this process.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   progress('synthesis');

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import * as z from 'zod';
+import { checkFlags, readFlags } from '../../infra/tools/read-flags.ts';
 import type { Bound } from '../bench/lib/keep-in-flight.ts';
 
 export const USAGE = `npm run load -- [options]
@@ -25,7 +25,6 @@ const Flags = z.strictObject({
   'token-delay-ms': integer(0, MAX_DELAY_MS),
   'max-tokens': integer(12, 512),
   'no-streams': z.boolean(),
-  help: z.boolean(),
 });
 
 export interface Options {
@@ -34,44 +33,26 @@ export interface Options {
   tokenDelayMs: number;
   maxTokens: number;
   hasStreams: boolean;
-  help: boolean;
 }
 
-/**
- * Reads the command line of `npm run load`.
- * @throws Error about a flag that is unknown or out of range
- */
-export const readOptions = (parameters: readonly string[]): Options => {
-  const { values } = parseArgs({
-    args: [...parameters],
-    strict: true,
-    options: {
-      callers: { type: 'string', default: '500' },
-      seconds: { type: 'string', default: '60' },
-      requests: { type: 'string' },
-      'token-delay-ms': { type: 'string', default: '100' },
-      'max-tokens': { type: 'string', default: '32' },
-      'no-streams': { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  const parsed = Flags.safeParse(values);
-  if (!parsed.success) throw new Error(parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'));
-  const {
-    callers,
-    seconds,
-    requests,
-    'token-delay-ms': tokenDelayMs,
-    'max-tokens': maxTokens,
-    'no-streams': noStreams,
-    help,
-  } = parsed.data;
+const OPTIONS = {
+  callers: { type: 'string', default: '500' },
+  seconds: { type: 'string', default: '60' },
+  requests: { type: 'string' },
+  'token-delay-ms': { type: 'string', default: '100' },
+  'max-tokens': { type: 'string', default: '32' },
+  'no-streams': { type: 'boolean', default: false },
+} as const;
+
+/** Reads the command line of `npm run load`. Ends the process if a flag is unknown or out of range, or is `--help`. */
+export const readOptions = (): Options => {
+  const flags = checkFlags(Flags, readFlags(USAGE, OPTIONS));
+  const { callers, seconds, requests, 'token-delay-ms': tokenDelayMs, 'max-tokens': maxTokens, 'no-streams': noStreams } = flags;
   return {
     callers,
     bound: { ms: seconds * 1_000, ...(requests !== undefined && { requests }) },
     tokenDelayMs,
     maxTokens,
     hasStreams: !noStreams,
-    help,
   };
 };

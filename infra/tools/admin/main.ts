@@ -38,6 +38,7 @@ import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
+import { describeFailure } from '../aws-failure.ts';
 import { CONNECT_MS, REQUEST_MS } from '../aws-timeouts.ts';
 import {
   applyDefaults,
@@ -283,6 +284,8 @@ const rebuild = async (
 const run = async (args: readonly string[]): Promise<boolean> => {
   const task = readCommand(args, Date.now());
   if (task.isLocal) useLocalRun('.sluice');
+  // The CDK accepts both variables, the SDK only the first.
+  else if (process.env.AWS_DEFAULT_REGION) process.env.AWS_REGION ??= process.env.AWS_DEFAULT_REGION;
   const database = createSdkDatabase({ connectMs: CONNECT_MS, requestTimeoutMs: REQUEST_MS });
   const operator = operatorOrigin(task.actor, Date.now());
   if (task.command === 'publish-model') {
@@ -345,7 +348,7 @@ export const admin = async (args: readonly string[]): Promise<number> => {
     return (await run(args)) ? 0 : 1;
   } catch (error) {
     if (error instanceof UsageError) console.error(`${error.message}\n\n${usageOf(args)}`);
-    else console.error(error instanceof Error ? `${error.name}: ${error.message}` : error);
+    else console.error(describeFailure(error));
     return 1;
   }
 };

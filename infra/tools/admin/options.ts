@@ -17,6 +17,7 @@ import { priceAt } from '../../../shared/prices/price.ts';
 import { TicketStatus } from '../../../shared/tickets/ticket.ts';
 import { explainFaults, type FaultWords } from '../../config/explain-faults.ts';
 import { type AlarmName, isAlarmName } from '../../constructs/alarms/alarm-texts.ts';
+import { rejectKeptByNpm } from '../kept-by-npm.ts';
 import { checkTokenizer } from './tokenizer-files.ts';
 import { optionsOf, UsageError } from './usage.ts';
 import { isRequest } from './why/why-request.ts';
@@ -101,7 +102,7 @@ const Hours = z.int().min(1).max(720);
 
 const EverySeconds = z.number().min(2).max(60);
 
-/** Parses and validates the command line. @throws UsageError */
+/** Parses and validates the command line. @throws UsageError, KeptByNpm */
 export const readCommand = (args: readonly string[], nowMs: number): Command => {
   const { positionals, values, tokens } = parseStrictly(args);
   const [command, about] = positionals;
@@ -270,6 +271,7 @@ const dollars = <Name extends string>(values: Partial<Record<Name, string | unde
 };
 
 const parseStrictly = (args: readonly string[]) => {
+  rejectKeptByNpm(options, args);
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true });
   } catch (error) {

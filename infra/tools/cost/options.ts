@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { plainReason } from '../../../shared/http/plain-reason.ts';
 import { readConfig } from '../../config/config.ts';
+import { rejectKeptByNpm } from '../kept-by-npm.ts';
 import { MAX_REQUESTS } from './break-even.ts';
 import { SCENARIOS, type Usage } from './usage.ts';
 
@@ -134,28 +135,26 @@ const parse = (parameters: readonly string[]) => {
   const text = { type: 'string' } as const;
   const on = { type: 'boolean' } as const;
   const off = { type: 'boolean', default: false } as const;
+  const options = {
+    requests: text,
+    tokens: text,
+    seconds: text,
+    stream: on,
+    prepaid: on,
+    keys: text,
+    'stored-gb': text,
+    users: text,
+    'payload-log': on,
+    deployments: text,
+    'instance-hours': text,
+    settings: text,
+    assembly: text,
+    json: off,
+    help: off,
+  } as const;
+  rejectKeptByNpm(options, parameters);
   try {
-    return parseArgs({
-      args: [...parameters],
-      strict: true,
-      options: {
-        requests: text,
-        tokens: text,
-        seconds: text,
-        stream: on,
-        prepaid: on,
-        keys: text,
-        'stored-gb': text,
-        users: text,
-        'payload-log': on,
-        deployments: text,
-        'instance-hours': text,
-        settings: text,
-        assembly: text,
-        json: off,
-        help: off,
-      },
-    }).values;
+    return parseArgs({ args: [...parameters], strict: true, options }).values;
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : String(error)}\nnpm run cost -- --help lists all options.`);
   }

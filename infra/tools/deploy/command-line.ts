@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
+import { rejectKeptByNpm } from '../kept-by-npm.ts';
 
 const CONTEXT_KEY = 'sluice';
 
@@ -16,18 +17,17 @@ export interface CommandLine {
   isApproved: boolean;
 }
 
-/** Reads the flags of `cdk deploy` and cdk.json. */
+const OPTIONS = {
+  context: { type: 'string', short: 'c', multiple: true },
+  profile: { type: 'string' },
+  'require-approval': { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
+} as const;
+
+/** Reads the flags of `cdk deploy` and cdk.json. @throws KeptByNpm */
 export const readCommandLine = (flags: readonly string[], cdkJsonFile: string): CommandLine => {
-  const { values } = parseArgs({
-    args: [...flags],
-    strict: false,
-    options: {
-      context: { type: 'string', short: 'c', multiple: true },
-      profile: { type: 'string' },
-      'require-approval': { type: 'string' },
-      yes: { type: 'boolean', short: 'y' },
-    },
-  });
+  rejectKeptByNpm(OPTIONS, flags);
+  const { values } = parseArgs({ args: [...flags], strict: false, options: OPTIONS });
   const cdkJson = CdkJson.parse(JSON.parse(readFileSync(cdkJsonFile, 'utf8')));
   const given = (values.context ?? []).map(String).findLast((assignment) => assignment.startsWith(`${CONTEXT_KEY}=`));
   return {

@@ -20,8 +20,9 @@ import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { readTemplates } from '../../assembly/read-templates.ts';
-import { type Config, InvalidConfig, ReservedConcurrency, readConfig } from '../../config/config.ts';
+import { type Config, ReservedConcurrency, readConfig } from '../../config/config.ts';
 import { nodeVersion, version } from '../../config/release.ts';
+import { describeFailure } from '../aws-failure.ts';
 import { CONNECT_MS, REQUEST_HANDLER, REQUEST_MS } from '../aws-timeouts.ts';
 import { readAccountConcurrency } from '../deploy/account-concurrency.ts';
 import { readCommandLine } from '../deploy/command-line.ts';
@@ -187,8 +188,7 @@ export const doctor = async (flags: readonly string[]): Promise<number> => {
   try {
     return await main(flags);
   } catch (error) {
-    const isNamed = error instanceof Error && !(error instanceof InvalidConfig);
-    console.error(isNamed ? `${error.name}: ${error.message}` : error instanceof Error ? error.message : error);
+    console.error(describeFailure(error));
     return 1;
   }
 };

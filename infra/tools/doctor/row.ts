@@ -1,3 +1,5 @@
+import { adviceOn } from '../aws-failure.ts';
+
 /** How a check ended. Only a failure makes the command fail. */
 export type Status = 'ok' | 'warning' | 'failure' | 'skipped';
 
@@ -22,6 +24,7 @@ export const attempt = async (check: string, rows: () => Promise<Row[]>, advice:
     return await rows();
   } catch (error) {
     const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
-    return [failure(check, `${name}: ${message}`.replaceAll(/\s+/g, ' '), advice)];
+    const known = error instanceof Error ? adviceOn(error) : undefined;
+    return [failure(check, `${name}: ${message}`.replaceAll(/\s+/g, ' '), known ?? advice)];
   }
 };

@@ -3,6 +3,7 @@ import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { readTemplates } from '../../assembly/read-templates.ts';
 import { type Config, readConfig } from '../../config/config.ts';
+import { describeFailure } from '../aws-failure.ts';
 import { REQUEST_HANDLER } from '../aws-timeouts.ts';
 import { readCommandLine } from '../deploy/command-line.ts';
 import { listStackResources, type StackResource } from '../deploy/stack-resources.ts';
@@ -101,7 +102,7 @@ export const teardown = async (flags: readonly string[]): Promise<number> => {
   try {
     return await main(flags);
   } catch (error) {
-    console.error(error instanceof Error ? `${error.name}: ${error.message}` : error);
+    console.error(describeFailure(error));
     return 1;
   }
 };
