@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type ApiEvent, headerOf } from './api-event.ts';
+import { type ApiEvent, headerOf, requestedPath } from './api-event.ts';
 import { ApiError, InvalidRequest } from './errors.ts';
 
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
@@ -20,14 +20,14 @@ export const idempotencyKeyOf = (event: ApiEvent): string | undefined => {
 };
 
 /**
- * Two requests with the same fingerprint are the same request: SHA-256 in base64 of the path, the end user and the
- * body's bytes.
+ * Two requests with the same fingerprint are the same request: SHA-256 in base64 of the path without
+ * trailing slashes, the end user and the body's bytes.
  */
-export const fingerprintOf = ({ path, body, isBase64Encoded }: ApiEvent, userId = ''): string =>
+export const fingerprintOf = (event: ApiEvent, userId = ''): string =>
   // A path never contains a line feed, so different pairs of path and body can't have the same hash input.
   createHash('sha256')
-    .update(`${path}\n${userId && `${userId}\n`}`)
-    .update(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
+    .update(`${requestedPath(event)}\n${userId && `${userId}\n`}`)
+    .update(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
     .digest('base64');
 
 /** The key has been used for another request: 422. */

@@ -107,6 +107,16 @@ const replayOf = (
 const fingerprintFor = ({ scope }: Host, event: ApiEvent): string =>
   scope === 'on_demand' ? fingerprintOf(event, userIdOf(event)) : fingerprintOf(event);
 
+// Like other errors, a 400 for an invalid key has the limits of the API key.
+const keyOf = async ({ keys }: ClaimDependencies, event: ApiEvent, key: PresentedKey): Promise<string | undefined> => {
+  try {
+    return idempotencyKeyOf(event);
+  } catch (error) {
+    const item = await authenticateForRead(keys, key);
+    throw error instanceof ApiError ? error.withHeaders(limitHeaders([item], keys.now())) : error;
+  }
+};
+
 /** Replays the stored response of a request that would fail now, for instance because its model was deleted. */
 export const orReplay = async <Result>(
   deps: ClaimDependencies,
@@ -117,7 +127,7 @@ export const orReplay = async <Result>(
   try {
     return await work();
   } catch (error) {
-    const idempotencyKey = error instanceof ApiError && error.status !== 401 ? idempotencyKeyOf(event) : undefined;
+    const idempotencyKey = error instanceof ApiError && error.status !== 401 ? await keyOf(deps, event, key) : undefined;
     if (idempotencyKey === undefined) throw error;
     const item = await authenticateForRead(deps.keys, key);
     checkLogHeader(event);
@@ -139,7 +149,7 @@ export const claimRequest = async (
   request: Omit<AdmissionRequest, 'requestId'>,
   remainingMs: number,
 ): Promise<{ claim: RequestClaim } | { replay: Reply }> => {
-  const idempotencyKey = idempotencyKeyOf(event);
+  const idempotencyKey = await keyOf(deps, event, request.key);
   const { requestId } = event;
   if (idempotencyKey === undefined) return { claim: unkeyed(requestId) };
   const { keyId } = request.key;

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { fingerprintOf, idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
 
-const event = (fields: object): ApiEvent => ({ path: '/v1/chat/completions', body: '{}', isBase64Encoded: false, ...fields }) as ApiEvent;
+const event = (fields: object): ApiEvent =>
+  ({ resource: '/v1/chat/completions', body: '{}', isBase64Encoded: false, ...fields }) as ApiEvent;
 const keyIn = (headers: object) => idempotencyKeyOf(event({ headers }));
 
 describe('the header', () => {
@@ -37,13 +38,18 @@ describe('the fingerprint', () => {
       {},
       { body: '{ }' },
       { body: '' },
-      { path: '/v1/completions' },
-      { path: '/v1/chat/completions\n', body: '{}' },
-      { path: '/v1', body: '/chat/completions\n{}' },
+      { resource: '/v1/completions' },
+      { resource: '/v1/chat/completions\n', body: '{}' },
+      { resource: '/v1', body: '/chat/completions\n{}' },
       { body: Buffer.from([0xff]).toString('base64'), isBase64Encoded: true },
       { body: Buffer.from([0xfe]).toString('base64'), isBase64Encoded: true },
     ].map(prints);
     expect(new Set(all).size).toBe(all.length);
+  });
+
+  test('is the same with a slash at the end of the path, and with the base path of a custom domain', () => {
+    expect(prints({ path: '/v1/chat/completions/' })).toBe(prints({ path: '/v1/chat/completions' }));
+    expect(prints({ path: '/llm/v1/chat/completions' })).toBe(prints({}));
   });
 
   test('is the same for no body and an empty one', () => {

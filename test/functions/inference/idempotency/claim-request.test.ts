@@ -55,6 +55,23 @@ describe('a request repeated with its idempotency key', () => {
     await expect(call({ n: 2 }, 600_000, KEY)).rejects.toMatchObject({ status: 422, headers: limits });
   });
 
+  test('gets the first result also if its path ends with a slash', async () => {
+    const { counted, requestCount } = counting(answers);
+    const { eventOf, serveEvent } = await pipeline.setUp(counted);
+    const first = await serveEvent(eventOf({}, KEY));
+    const event = eventOf({}, KEY);
+    const again = await serveEvent({ ...event, path: `${event.path}/` });
+    expect(again).toMatchObject({ statusCode: 200, body: first.body, headers: { 'idempotent-replayed': 'true' } });
+    expect(requestCount()).toBe(1);
+  });
+
+  test.each([{}, { model: 'unknown' }])('has the limits of its key in the 400 for an invalid idempotency key: %j', async (body) => {
+    const { call } = await pipeline.setUp(answers);
+    const limited = expect.objectContaining({ 'x-ratelimit-remaining-requests': expect.any(String) });
+    const refused = { status: 400, code: 'invalid_idempotency_key', headers: limited };
+    await expect(call(body, 600_000, { 'idempotency-key': 'a b' })).rejects.toMatchObject(refused);
+  });
+
   test('is a stream again if the first was a stream', async () => {
     const many: Invoke = async function* () {
       for (const word of ['Hel', 'lo ', 'you']) yield text(word);
