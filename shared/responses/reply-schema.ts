@@ -4,9 +4,13 @@ import { OutputItemReply, OutputText, ReasoningText, ScoredTokens, SummaryText }
 
 // The responses as the API reference documents them and the tests check them. Every object may get more fields.
 
+const CacheWrites = z
+  .literal(0)
+  .meta({ description: 'Always 0: tokens that the runtime writes to its prompt cache have no price of their own.' });
+
 const Usage = z.object({
   input_tokens: z.int(),
-  input_tokens_details: z.object({ cache_write_tokens: z.literal(0), cached_tokens: z.int() }),
+  input_tokens_details: z.object({ cache_write_tokens: CacheWrites, cached_tokens: z.int() }),
   output_tokens: z.int(),
   output_tokens_details: z.object({ reasoning_tokens: z.int() }),
   total_tokens: z.int(),

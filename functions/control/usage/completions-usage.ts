@@ -20,7 +20,10 @@ const CompletionsResult = z
     input_cached_tokens: Tokens.meta({ description: 'The input tokens that the runtime read from its cache.' }),
     input_text_tokens: Tokens.meta({ description: 'Equals `input_uncached_tokens`: Sluice does not count text, audio and images apart.' }),
     input_cached_text_tokens: Tokens,
-    input_cache_write_tokens: Zero,
+    input_cache_write_tokens: Zero.meta({
+      description:
+        'Always 0: tokens that the runtime writes to its cache have no price of their own and are part of `input_uncached_tokens`.',
+    }),
     input_cache_write_30m_tokens: Zero,
     input_cache_write_12h_tokens: Zero,
     input_audio_tokens: Zero,

@@ -27,7 +27,9 @@ const StopSequence = z.string().nullable().meta({ description: 'The stop sequenc
 /** The usage of a message. */
 export const MessageUsage = z.object({
   input_tokens: z.int().meta({ description: 'The tokens of the prompt that were not read from the prompt cache.' }),
-  cache_creation_input_tokens: z.literal(0),
+  cache_creation_input_tokens: z.literal(0).meta({
+    description: 'Always 0: tokens that the runtime writes to its prompt cache have no price of their own and are part of `input_tokens`.',
+  }),
   cache_read_input_tokens: z.int().meta({ description: 'The tokens of the prompt that the runtime read from its prompt cache.' }),
   cache_creation: z.object({ ephemeral_5m_input_tokens: z.literal(0), ephemeral_1h_input_tokens: z.literal(0) }),
   output_tokens: z.int(),

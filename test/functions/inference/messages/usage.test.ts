@@ -19,6 +19,11 @@ describe('the usage of a message', () => {
     expect([input_tokens, cache_creation_input_tokens, cache_read_input_tokens]).toEqual([36, 0, 64]);
   });
 
+  test('has no cache writes, which have no price of their own, also if the runtime counts them', () => {
+    const written = { ...cached, prompt_tokens_details: { cached_tokens: 64, created_cache_tokens: 32 } };
+    expect(usageOf(written)).toEqual(usageOf(cached));
+  });
+
   test('has all keys at the start and at the end of a stream (bug 19)', () => {
     for (const usage of usagesOf(stream([chunks], { usage: cached }))) expect(MessageUsage.parse(usage)).toEqual(usage);
   });
