@@ -22,6 +22,19 @@ const REASONS: Readonly<Record<string, 'max_output_tokens' | 'content_filter'>> 
   content_filter: 'content_filter',
 };
 
+// A part of a character has no text of its own.
+const PARTIAL = '\ufffd';
+
+// Runtimes send the token that ends the reasoning without text, before the first text.
+const ofText = (scores: readonly unknown[], text: string): readonly unknown[] => {
+  const isOfText = (score: unknown): boolean => {
+    const bytes = (score as { bytes?: unknown } | null)?.bytes;
+    const token = Array.isArray(bytes) ? Buffer.from(bytes).toString() : '';
+    return token.includes(PARTIAL) || text.trimStart().startsWith(token.trimStart());
+  };
+  return scores.slice(Math.max(0, scores.findIndex(isOfText)));
+};
+
 /**
  * Converts a runtime's chunks to output items. Reasoning or text continues the current item of its kind, or begins a
  * new one. A call stays open until the end, because runtimes can write several at a time.
@@ -84,7 +97,7 @@ export const createOutput = (responseId: string, form: OutputForm) => {
     const text = textOf(delta?.content);
     const deltas = Array.isArray(delta?.tool_calls) ? delta.tool_calls : [];
     for (const score of logprobs?.content ?? []) held.push(score);
-    if (text) events.push(...write('message', text, held));
+    if (text) events.push(...write('message', text, current?.item.type === 'message' ? held : ofText(held, text)));
     // Log probabilities of other output don't belong to the next text.
     if (text || reasoning || deltas.length > 0) held = [];
     if (finish_reason) finishReason = finish_reason;

@@ -214,6 +214,25 @@ describe('a stream', () => {
       expect(await tokens(token('', 'x1'), token('😀', 'x2'), ended())).toEqual(both('x1', 'x2'));
     });
 
+    // As vLLM 0.32 sends them.
+    test('lacks that of the token between the reasoning and the text', async () => {
+      const spelled = (...names: string[]) => ({
+        logprobs: { content: names.map((name) => ({ token: name, bytes: [...Buffer.from(name)] })) },
+      });
+      const thought = chunkOf({ reasoning: 'Hm' }, spelled('<think>', 'Hm'));
+      const answer = [
+        chunkOf({}, spelled('</think>')),
+        chunkOf({ content: '\n\nYes' }, spelled('\n\n', 'Yes')),
+        chunkOf({ content: '.' }, spelled('.')),
+      ];
+      expect(await tokens(thought, ...answer, ended())).toEqual(both('\n\n', 'Yes', '.'));
+      const together = chunkOf({ reasoning: 'Hm', content: '😀' }, spelled('Hm', '</think>', '\ufffd', '😀'));
+      expect(await tokens(together, ended())).toEqual(both('\ufffd', '😀'));
+      expect(await tokens(chunkOf({}, spelled('<think>', '</think>')), chunkOf({ content: 'No' }, spelled(' No')), ended())).toEqual(
+        both(' No'),
+      );
+    });
+
     test('lacks those of reasoning, calls, and the token that ends the answer', async () => {
       const thought = [
         chunkOf({ reasoning: 'Hm' }, scored('r')),
