@@ -41,6 +41,7 @@ const tallyOf = ({ echo }: InferenceRequest, { model, prepared }: Candidate<Prep
   createTally({
     promptBytes: prepared.promptBytes,
     most: { promptTokens: prepared.maxPromptTokens, completionTokens: prepared.choices * prepared.maxTokens },
+    choices: prepared.choices,
     keepsText: model.tokenizer !== undefined,
     isEchoOnly: prepared.maxTokens === 0,
     hasNoOutput: prepared.hasNoOutput,

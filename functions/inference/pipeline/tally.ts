@@ -44,6 +44,8 @@ interface TallyFacts {
   promptBytes: number;
   // The maximum that the request can use, as its admission assumed.
   most: { promptTokens: number; completionTokens: number };
+  // By default one.
+  choices?: number;
   // With the text, a tokenizer can count the output if the runtime doesn't.
   keepsText: boolean;
   // The number of characters of the prompt that a choice echoes first.
@@ -56,7 +58,7 @@ interface TallyFacts {
 }
 
 /** Counts what an answer uses, chunk by chunk, for billing. */
-export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, isEchoOnly, hasNoOutput, now }: TallyFacts) => {
+export const createTally = ({ promptBytes, most, choices = 1, keepsText, echoedCharacters, isEchoOnly, hasNoOutput, now }: TallyFacts) => {
   let usage: (UpstreamUsage & { prompt_tokens: number; completion_tokens: number }) | undefined;
   // Output followed the runtime's last count.
   let isStale = false;
@@ -66,6 +68,7 @@ export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, is
   let outputBytes = 0;
   let firstTokenAtMs: number | undefined;
   let finishReason: string | undefined;
+  let unfinished = choices;
   const texts = new Map<number, string>();
   let keptCharacters = 0;
   const echoes = new Map<number, number>();
@@ -106,9 +109,13 @@ export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, is
           firstTokenAtMs ??= now();
           if (keepsText) keep(index ?? 0, written);
         }
-        if (typeof finish_reason === 'string') finishReason = finish_reason.toWellFormed().slice(0, MAX_REASON_CHARACTERS);
+        if (typeof finish_reason !== 'string') continue;
+        finishReason = finish_reason.toWellFormed().slice(0, MAX_REASON_CHARACTERS);
+        unfinished--;
       }
-      if (chunk.usage) takeUsage(chunk.usage);
+      // Until every choice has ended, vLLM's count in a chunk of one of several is of that one alone.
+      const isOfOne = choices > 1 && unfinished > 0 && chunk.choices?.length === 1;
+      if (chunk.usage && !isOfOne) takeUsage(chunk.usage);
     },
     /**
      * The runtime's count if it is possible; else our own, by tokenizer or from bytes; zero if nothing was delivered.

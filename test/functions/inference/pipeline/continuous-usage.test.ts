@@ -47,6 +47,17 @@ describe('a stream that broke off', () => {
     ]);
   });
 
+  test('is not billed by the count of one of its choices, which a runtime sent without being asked', async () => {
+    const choice = (index: number, content: string, completion_tokens: number): UpstreamChunk[] => [
+      { choices: [{ index, delta: { content } }], usage: { prompt_tokens: 1, completion_tokens } },
+    ];
+    const { call, events } = await pipeline.setUp(breakingAfter(choice(0, 'Hello', 1), choice(1, 'Greetings', 2)));
+    await read(await call({ model: 'm', n: 2, stream: true }));
+    const [event] = await events();
+    expect(event).toMatchObject({ source: 'estimated', completion_tokens: 4 });
+    expect(event?.prompt_tokens).toBeGreaterThan(1);
+  });
+
   test('costs nothing before its first word, even if the runtime has counted the prompt', async () => {
     const { call, events } = await pipeline.setUp(breakingAfter(counted('', 0)));
     await read(await call({ model: 'counting', stream: true }));

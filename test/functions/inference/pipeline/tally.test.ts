@@ -26,6 +26,23 @@ describe('the billed usage', () => {
     }
   });
 
+  test('is that of all choices, also if the runtime counts each of them with its chunks', () => {
+    const usage = (completion_tokens: number) => ({ usage: { prompt_tokens: 7, completion_tokens } });
+    const choice = (index: number, finish_reason?: string) => ({ choices: [{ index, delta: { content: 'Hi' }, finish_reason }] });
+    const tallyOf = (...chunks: unknown[]) => {
+      const tally = createTally({ ...facts, choices: 2 });
+      for (const chunk of chunks) tally.take(chunk as UpstreamChunk);
+      return tally.count();
+    };
+    const chunks = [
+      { ...choice(0, 'stop'), ...usage(1) },
+      { ...choice(1), ...usage(1) },
+    ];
+    expect(tallyOf(...chunks)).toMatchObject({ source: 'estimated', promptTokens: 10 });
+    expect(tallyOf(...chunks, choice(1, 'stop'), { choices: [], ...usage(3) })).toMatchObject({ source: 'runtime', completionTokens: 3 });
+    expect(tallyOf(...chunks, { ...choice(1, 'stop'), ...usage(3) })).toMatchObject({ source: 'runtime', completionTokens: 3 });
+  });
+
   test.each([[7.5], [-7], ['7'], [null]])('is an estimate if the runtime counts %p', (tokens) => {
     expect(count(delta({ content: 'Hello you' }), { usage: { prompt_tokens: tokens, completion_tokens: 2 } })).toEqual({
       promptTokens: 10,
