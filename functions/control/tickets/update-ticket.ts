@@ -36,7 +36,14 @@ const save = async (
   return toTicketResource({ ...after, version: before.version + 1 }, sideOf(actor), actor.origin.nowMs);
 };
 
-/** Changes a ticket; absent fields keep their values. @throws 400, 403, 404, 409, 412 */
+// All that an update can change.
+const CHANGEABLE = ['status', 'severity', 'subject', 'assignee'] as const satisfies readonly (keyof Ticket)[];
+
+/**
+ * Changes a ticket; absent fields keep their values. An update that changes nothing leaves the ticket where it is in
+ * lists, and its history as it is.
+ * @throws 400, 403, 404, 409, 412
+ */
 export const updateTicket = async (
   deps: TicketDependencies,
   actor: Actor,
@@ -49,10 +56,11 @@ export const updateTicket = async (
   await checkAssignee(deps, assignee);
   const moved = afterUpdate(deps.clocks, before, sideOf(actor), fields, actor.origin.nowMs);
   const after = { ...moved, assignee: assignee === undefined ? before.assignee : assignee };
-  const isPublic = Object.values(fields).some((value) => value !== undefined);
+  const changed = CHANGEABLE.filter((field) => after[field] !== before[field]);
+  if (changed.length === 0) return toTicketResource(before, sideOf(actor), actor.origin.nowMs);
   return save(deps, actor, before, after, [
-    ...(isPublic ? [{ action: 'ticket.updated', before, after, audience: 'everyone' } as const] : []),
-    ...(after.assignee !== before.assignee ? [{ action: 'ticket.assigned', before, after, audience: 'support' } as const] : []),
+    ...(changed.some((field) => field !== 'assignee') ? [{ action: 'ticket.updated', before, after, audience: 'everyone' } as const] : []),
+    ...(changed.includes('assignee') ? [{ action: 'ticket.assigned', before, after, audience: 'support' } as const] : []),
   ]);
 };
 

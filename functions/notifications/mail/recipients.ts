@@ -45,9 +45,15 @@ const mayReadInvoices = async ({ users }: RecipientDependencies, organization: s
   return user.status === 'active' && permissionsOf(user.role).has('billing:read') && (user.organization ?? organization) === organization;
 };
 
+// Each in its first spelling: capital letters don't make another address.
+const uniqueOf = (addresses: readonly string[]): string[] => {
+  const spellings = addresses.map((address) => address.toLowerCase());
+  return addresses.filter((_, i) => spellings.indexOf(spellings[i] as string) === i);
+};
+
 /** The addresses that get emails about an organization's budgets, credit and invoices. */
 export const billingReaders = async (deps: RecipientDependencies, organization: string): Promise<Recipient[]> => {
-  const addresses = [...new Set(await deps.emailsOf(organization))];
+  const addresses = uniqueOf(await deps.emailsOf(organization));
   const allowed = await Promise.all(addresses.map((address) => mayReadInvoices(deps, organization, address)));
   return addresses.filter((_, i) => allowed[i]).map((to) => ({ to, reader: 'billing' }));
 };

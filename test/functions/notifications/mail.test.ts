@@ -33,7 +33,7 @@ const INVOICE = {
 };
 
 test('mails an invoice once to each address of the billing profile, as plain text', async () => {
-  world.setEmails(['a@example.com', 'b@example.com', 'a@example.com']);
+  world.setEmails(['a@example.com', 'b@example.com', 'A@Example.com']);
   const { id } = await world.emit(INVOICE);
   const rows = await world.newEntries();
   await world.announceRows(rows);

@@ -327,6 +327,17 @@ describe('changing a ticket', () => {
     expect(body.closes_at).toBe(Math.floor((owner.origin.nowMs + 7 * DAY_MS) / 1_000));
   });
 
+  test.each([{}, { severity: 'normal' }, { subject: 'Slow' }, { status: 'open' }])(
+    'a change to what it is already changes nothing: %j',
+    async (body) => {
+      const id = await open(owner, { subject: 'Slow', severity: 'normal' });
+      const before = await retrieve(owner, id);
+      expect((await send('updateTicket', { as: owner, id, body })).body).toEqual(before);
+      const { body: history } = await send('listTicketHistory', { as: owner, id });
+      expect([await retrieve(owner, id), (history.data as unknown[]).length]).toEqual([before, 1]);
+    },
+  );
+
   test.each(['open', 'closed', 'waiting_on_support', 'waiting_on_customer'])('customers can’t set %s', async (status) => {
     const id = await open(owner);
     await write(
