@@ -10,6 +10,7 @@ import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
 import type { FinishedSsoLogin, SsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
 import { ssoSessionOf } from '../../shared/single-sign-on/sso-session.ts';
 import { type AcceptsLoginDependencies, acceptsLogin } from './accepts-login.ts';
+import { countLogin } from './count-login.ts';
 import { LoginRefused } from './errors.ts';
 import { type RefusalDependencies, recordRefusal } from './record-refusal.ts';
 import type { ChallengeAnswer } from './session.ts';
@@ -77,6 +78,8 @@ const step = async (
   const isTheirs = answer && ('challenge' in answer || answer.tokens.subject === user?.subject);
   if (user?.status !== 'active' || !isTheirs) return rejectLogin(deps, caller, user);
   if (!(await acceptsLogin(deps, user, { answer, hasCode, ssoLogin }))) return rejectLogin(deps, caller, user);
+  // Before the attempt is forgotten: one beyond the limit stays counted, as a wrong password does.
+  await countLogin(deps, user, caller.receivedAtMs);
   await deps.attempts.forget(attempt, caller.receivedAtMs);
   if ('challenge' in answer) return { object: 'challenge', ...answer };
   const seconds = Math.floor(caller.receivedAtMs / 1_000);

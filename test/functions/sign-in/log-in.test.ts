@@ -4,6 +4,7 @@ import { type LoginDependencies, logIn } from '../../../functions/sign-in/log-in
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import { TooManyAttempts } from '../../../shared/identity/errors.ts';
 import { createLoginAttempts } from '../../../shared/identity/login-attempts.ts';
 import type { SignIn } from '../../../shared/identity/sign-in.ts';
 import type { StoredUser } from '../../../shared/identity/user-store.ts';
@@ -66,6 +67,23 @@ test('a successful login does not wait and does not count as an attempt', async 
     const { answer, waits } = await attempt('right@example.com', { isCorrect: true, tookMs: 7 });
     expect([answer, waits]).toEqual([expect.objectContaining({ object: 'session', access_token: 'access' }), []]);
   }
+});
+
+test.each([
+  ['sixty correct passwords in a minute', { tokens: { ...tokens, subject: 'often' } }],
+  ['sixty in a minute, also if a code must follow', { challenge: 'totp', session: 's' }],
+] as const)('a user can send %s, and the next ones don’t reach the user pool', async (_, right) => {
+  const name = 'challenge' in right ? 'coded' : 'often';
+  const email = `${name}@example.com`;
+  await create(userOf(name));
+  const attempts = createLoginAttempts(database.database, database.tables.Attempts as string);
+  const caller = { isCorrect: true, tookMs: 7, right };
+  for (let i = 0; i < 60; i++) expect((await attempt(email, caller)).answer).not.toBeInstanceOf(TooManyAttempts);
+  for (let i = 0; i < 10; i++) expect((await attempt(email, caller)).answer).toBeInstanceOf(TooManyAttempts);
+  await expect(attempts.count({ kind: 'login', ipAddress: '10.0.0.7', account: email }, NOON)).rejects.toThrow(TooManyAttempts);
+  // From elsewhere as well, and an hour later again.
+  expect((await attempt(email, { ...caller, tookMs: 8 })).answer).toBeInstanceOf(TooManyAttempts);
+  expect((await attempt(email, { ...caller, atMs: NOON + 3_600_000 })).answer).not.toBeInstanceOf(TooManyAttempts);
 });
 
 test('refused logins of a user are one entry of the audit log in an hour, whatever their number', async () => {
