@@ -32,6 +32,7 @@ const IGNORED = new Set([
   'AWS::CDK::Metadata',
   'AWS::CloudFront::Distribution',
   'AWS::CloudFront::Function',
+  'AWS::CloudFront::OriginRequestPolicy',
   'AWS::CloudWatch::Alarm',
   'AWS::CloudWatch::Dashboard',
   'AWS::CodeDeploy::Application',

@@ -243,6 +243,17 @@ export const Config = z.strictObject({
           },
           z.int().min(1_000).max(100_000_000).default(60_000),
         ),
+        onlyCloudFront: setting(
+          {
+            description:
+              'Behind CloudFront, blocks requests that it has not sent. Set it to `false` while you add CloudFront to a host, remove it or replace its secret, or else callers are blocked meanwhile.',
+            cost: FREE,
+            example: { firewall: { onlyCloudFront: false } },
+            defaultText: '`true`, if `firewall` is set',
+            guide: 'options.md#protect-the-hosts-with-a-firewall',
+          },
+          z.boolean().default(true),
+        ),
       })
       .optional(),
   ),

@@ -70,6 +70,7 @@ const fieldsOf = (throttle: Throttle) => ({
 // replace with its own.
 const CloudFront = z.strictObject({
   certificateArn: z.string().regex(GLOBAL_CERTIFICATE, 'expected the ARN of a certificate in us-east-1'),
+  secret: z.int().min(1).max(9_999).default(1),
 });
 
 type Domain = { domain?: string | undefined; certificateArn?: string | undefined; onlyDomain?: boolean | undefined };
@@ -91,7 +92,7 @@ const inferenceHost = (throttle: Throttle) =>
       cloudFront: setting(
         {
           description:
-            "CloudFront in front of the host's domain. It caches public GETs and passes on everything else. Its `certificateArn` is a certificate of the same domain in us-east-1. Not for `control`.",
+            "CloudFront in front of the host's domain. It caches public GETs and passes on everything else. Its `certificateArn` is a certificate of the same domain in us-east-1; a higher `secret` (1 by default) replaces the one that it sends to the firewall. Not for `control`.",
           cost: 'CloudFront: $1.00 for a million requests and $0.085 for each GB to viewers. With `firewall`, also a secret: $0.40 a month.',
           example: {
             hosts: {

@@ -11,6 +11,7 @@ import {
   FunctionRuntime,
   HttpVersion,
   OriginProtocolPolicy,
+  OriginRequestHeaderBehavior,
   OriginRequestPolicy,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
@@ -33,7 +34,13 @@ type Name = Exclude<keyof Config['hosts'], 'control'>;
  * The name of the secret that CloudFront and the firewall share. A name and not a reference: an export in use could
  * not be removed with the setting.
  */
-export const cloudFrontSecretName = ({ name }: Config, host: string): string => `${name}/cloudfront/${host}`;
+export const cloudFrontSecretName = ({ name, hosts }: Config, host: Name): string => {
+  const number = secretNumberOf(hosts[host]);
+  return number === 1 ? `${name}/cloudfront/${host}` : `${name}/cloudfront/${host}/${number}`;
+};
+
+// AWS reads a secret only when a resource that refers to it changes, so another value needs another name.
+const secretNumberOf = ({ cloudFront }: Config['hosts'][Name]): number => cloudFront?.secret ?? 1;
 
 // The longest wait for a packet without a higher quota. Streams send a comment every 15 s.
 const MAX_SILENCE = Duration.seconds(120);
@@ -100,7 +107,7 @@ export class CloudFrontDistribution extends Construct {
     const cached: BehaviorOptions = {
       ...all,
       cachePolicy: CachePolicy.USE_ORIGIN_CACHE_CONTROL_HEADERS,
-      originRequestPolicy: OriginRequestPolicy.HOST_HEADER_ONLY,
+      originRequestPolicy: protection ? this.#passOnViewer(config, name) : OriginRequestPolicy.HOST_HEADER_ONLY,
     };
     const distribution = new Distribution(this, 'Distribution', {
       domainNames: [domain],
@@ -115,9 +122,20 @@ export class CloudFrontDistribution extends Construct {
     new CfnOutput(scope, `${id}Target`, { value: distribution.domainName, description: `The target of the DNS record of ${domain}.` });
   }
 
+  // Cookies vary what is cached, so the firewall must also limit who sends these requests.
+  #passOnViewer(config: Config, name: Name): OriginRequestPolicy {
+    return new OriginRequestPolicy(this, 'OriginRequests', {
+      // Policies of CloudFront are global, unlike stacks.
+      originRequestPolicyName: `${config.name}-${name}-${Stack.of(this).region}`,
+      comment: 'Passes on the host, and the address of the caller for the firewall.',
+      headerBehavior: OriginRequestHeaderBehavior.allowList('host', VIEWER_HEADER),
+    });
+  }
+
   // The firewall of the host needs this to tell callers apart.
   #protect(config: Config, name: Name) {
-    const secret = new Secret(this, 'Secret', {
+    const number = secretNumberOf(config.hosts[name]);
+    const secret = new Secret(this, number === 1 ? 'Secret' : `Secret${number}`, {
       secretName: cloudFrontSecretName(config, name),
       description: 'Sent by CloudFront, so that the firewall of the host accepts no other requests.',
       generateSecretString: { excludePunctuation: true, passwordLength: 40 },

@@ -45,15 +45,14 @@ export class Firewall extends Construct {
   constructor(scope: Construct, id: string, { config, name, stageArn, prompts }: FirewallProps) {
     super(scope, id);
     this.#metrics = `${config.name}-${name}`;
-    const hasCloudFront = hasDistribution(config, name);
-    const { requestsPerAddress: limit } = config.firewall ?? {};
-    if (limit === undefined) throw new Error('The configuration has no firewall.');
+    if (config.firewall === undefined) throw new Error('The configuration has no firewall.');
+    const { requestsPerAddress: limit, onlyCloudFront } = config.firewall;
+    const behind = name !== 'control' && config.hosts[name].cloudFront ? name : undefined;
     const rules = [
+      ...(behind && onlyCloudFront ? [this.#onlyCloudFront(cloudFrontSecretName(config, behind))] : []),
       // The list knows the addresses of connections, which are CloudFront's.
-      ...(hasCloudFront
-        ? [this.#onlyCloudFront(cloudFrontSecretName(config, name))]
-        : [this.#managed('AWSManagedRulesAmazonIpReputationList')]),
-      this.#limit(limit, hasCloudFront),
+      ...(behind ? [] : [this.#managed('AWSManagedRulesAmazonIpReputationList')]),
+      this.#limit(limit, behind !== undefined),
       ...Object.entries(BODY_RULES).map(([group, bodies]) =>
         this.#managed(group, {
           ruleActionOverrides: [...bodies, ...(group === 'AWSManagedRulesCommonRuleSet' ? OF_VALID_REQUESTS : [])].map((rule) => ({
@@ -120,9 +119,6 @@ export class Firewall extends Construct {
     return { cloudWatchMetricsEnabled: true, metricName, sampledRequestsEnabled: false };
   }
 }
-
-const hasDistribution = ({ hosts }: Config, name: keyof Config['hosts']): boolean =>
-  name !== 'control' && hosts[name].cloudFront !== undefined;
 
 // At the API's own URL, the stage is before the path.
 const atOneOf = (paths: readonly string[]): Statement => {

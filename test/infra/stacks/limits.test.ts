@@ -27,7 +27,7 @@ const REGIONS = [
   { region: 'eu-north-1', lacks: [BUDGET], refused: ['billBudget'] },
   {
     region: 'us-gov-west-1',
-    lacks: [BUDGET, 'AWS::CloudFront::Distribution', 'AWS::CloudFront::Function'],
+    lacks: [BUDGET, 'AWS::CloudFront::Distribution', 'AWS::CloudFront::Function', 'AWS::CloudFront::OriginRequestPolicy'],
     refused: ['billBudget', 'cloudFront'],
   },
 ] as const;

@@ -126,6 +126,30 @@ describe('with a firewall', () => {
     ]);
   });
 
+  test('makes a new secret for another number, in place of the earlier one', () => {
+    const { serverless } = options.cloudFront.hosts;
+    const hosts = { serverless: { ...serverless, cloudFront: { ...serverless.cloudFront, secret: 2 } } };
+    const before = Object.keys(gatewayOf({ ...options.firewall, hosts: { serverless } }).findResources('AWS::SecretsManager::Secret'));
+    const after = gatewayOf({ ...options.firewall, hosts });
+    const [[id, secret] = [], ...others] = Object.entries(after.findResources('AWS::SecretsManager::Secret'));
+    expect({ others, name: secret?.Properties.Name }).toEqual({ others: [], name: 'sluice/cloudfront/serverless/2' });
+    expect(before).not.toContain(id);
+    expect(JSON.stringify(distributionOf(after, 'serverless').Origins[0].OriginCustomHeaders)).toContain(`{"Ref":"${id}"}`);
+  });
+
+  test.each(HOSTS)('tells the firewall of the %s host the address of each caller, also for what can be cached', (host) => {
+    const policies = protectedGateway.findResources('AWS::CloudFront::OriginRequestPolicy');
+    for (const path of ['/v1/chat/completions', '/v1/models', '/docs', '/openapi.json']) {
+      const { OriginRequestPolicyId: policy } = behaviorOf(protectedGateway, host, path) as { OriginRequestPolicyId: unknown };
+      if (policy === OriginRequestPolicy.ALL_VIEWER.originRequestPolicyId) continue;
+      const { HeadersConfig } = policies[(policy as { Ref: string }).Ref]?.Properties.OriginRequestPolicyConfig ?? {};
+      expect({ path, HeadersConfig }).toEqual({
+        path,
+        HeadersConfig: { HeaderBehavior: 'whitelist', Headers: ['host', 'x-sluice-viewer-address'] },
+      });
+    }
+  });
+
   test.each([
     '2001:db8:85a3:8d3:1319:8a2e:370:7348',
     '2001:0db8:85a3:0812:0000:0000:0000:0001',

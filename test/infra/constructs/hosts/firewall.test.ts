@@ -135,6 +135,20 @@ describe('the firewall of a host behind CloudFront', () => {
     });
   });
 
+  test('lets callers through with any record or secret while CloudFront is changed', () => {
+    const changing = firewallOf({ ...options.cloudFront, firewall: { onlyCloudFront: false } });
+    expect(rulesOf(changing).map(({ Name }) => Name)).toEqual(['RequestsPerAddress', ...MANAGED]);
+    expect(ruleOf(changing, 'RequestsPerAddress').Statement).toEqual(ruleOf(firewall, 'RequestsPerAddress').Statement);
+  });
+
+  test('accepts the secret of the number that is set', () => {
+    const { serverless } = options.cloudFront.hosts;
+    const hosts = { serverless: { ...serverless, cloudFront: { ...serverless.cloudFront, secret: 2 } } };
+    expect(JSON.stringify(ruleOf(firewallOf({ ...options.firewall, hosts }), 'OnlyCloudFront'))).toContain(
+      '{{resolve:secretsmanager:sluice/cloudfront/serverless/2:SecretString:::}}',
+    );
+  });
+
   test('limits callers by the address that CloudFront tells, and not CloudFront', () => {
     expect(ruleOf(firewall, 'RequestsPerAddress').Statement.RateBasedStatement).toMatchObject({
       AggregateKeyType: 'FORWARDED_IP',
