@@ -16,7 +16,7 @@ const PHASES = [
 ] as const;
 export type Phase = (typeof PHASES)[number];
 
-export const USAGE = `npm run bench -- [options]
+const USAGE = `npm run bench -- [options]
 
   --seconds-per-phase N  of load on each server at each concurrency (default 5)
   --only a,b             of ${PHASES.join(', ')} (default all)

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { checkFlags, readFlags } from '../../infra/tools/read-flags.ts';
 import type { Bound } from '../bench/lib/keep-in-flight.ts';
 
-export const USAGE = `npm run load -- [options]
+const USAGE = `npm run load -- [options]
 
   --callers N         requests in flight, all the time (default 500; three of four are streams)
   --seconds N         of load (default 60)
