@@ -68,10 +68,20 @@ export const failureIn = (body: unknown, facts: Pick<FailureFacts, 'status' | 'r
   });
 };
 
-/** The failure that a reply describes. */
+/** A request without a whole reply: the network is down, or the browser blocked it. */
+export const unreachable = (): ApiFailure =>
+  new ApiFailure({ status: 0, code: 'unreachable', message: 'The service could not be reached. Check your connection, then try again.' });
+
+/** The text of a reply. @throws ApiFailure if the connection breaks off before its end, and an `AbortError` if it was aborted */
+export const textOf = (response: Response): Promise<string> =>
+  response.text().catch((error: Error) => {
+    throw error.name === 'AbortError' ? error : unreachable();
+  });
+
+/** The failure that a reply describes. @throws as `textOf` */
 export const failureOf = async (response: Response): Promise<ApiFailure> => {
   const retryAfter = Number(response.headers.get('retry-after'));
-  return failureIn(parsed(await response.text()), {
+  return failureIn(parsed(await textOf(response)), {
     status: response.status,
     requestId: response.headers.get('x-request-id'),
     retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
@@ -82,7 +92,3 @@ const CHANGED_MEANWHILE = 412;
 
 /** True if a change was refused because the thing has a newer version than the change was made of. */
 export const isChangedMeanwhile = (error: unknown): boolean => error instanceof ApiFailure && error.status === CHANGED_MEANWHILE;
-
-/** A request without a reply: the network is down, or the browser blocked it. */
-export const unreachable = (): ApiFailure =>
-  new ApiFailure({ status: 0, code: 'unreachable', message: 'The service could not be reached. Check your connection, then try again.' });

@@ -1,3 +1,4 @@
+import { textOf } from './api-failure.ts';
 import { nextPart } from './next-part.ts';
 
 /** The most parts of an export that become one file. */
@@ -25,7 +26,7 @@ export const readParts = async (
   let after: string | undefined;
   while (texts.length < MAX_PARTS) {
     const reply = await read(after);
-    const text = await reply.text();
+    const text = await textOf(reply);
     texts.push(hasHead && texts.length > 0 ? withoutHead(text) : text);
     onPart(texts.length);
     after = nextPart(reply.headers.get('link'));
