@@ -1,5 +1,6 @@
 import { type ReactNode, useRef } from 'react';
 import { Button } from '../controls/button.tsx';
+import { formatCount } from '../format/amounts.ts';
 import classes from './data.module.css';
 import { useRowWindow } from './use-row-window.ts';
 
@@ -90,7 +91,9 @@ interface MoreProps {
 /** The end of a list: how many entries there are, and a button for more. */
 export const More = ({ count, hasMore, isLoading, onMore, progress }: MoreProps) => (
   <div className={classes.more}>
-    <span>{hasMore ? `${count} shown` : `${count} in all`}</span>
+    <span>
+      {formatCount(count)} {hasMore ? 'shown' : 'in all'}
+    </span>
     {progress}
     {hasMore && (
       <Button onClick={onMore} isBusy={isLoading}>

@@ -53,8 +53,8 @@ export const faultOfMoney = (text: string, example: string, most = MOST): string
 /** True for an amount of money that the API takes. @param most the most that it takes there */
 export const isMoney = (text: string, most?: string): boolean => text !== '' && faultOfMoney(text, '', most) === undefined;
 
-/** A whole number with separators. @param count a number, or the digits of one that a `number` can't hold */
-export const formatCount = (count: number | string): string => String(count).replace(DIGIT_GROUP, ',');
+/** A number with separators. @param count a number, or the digits of one that a `number` can't hold */
+export const formatCount = (count: number | string): string => String(count).replace(/^-?\d+/, (whole) => whole.replace(DIGIT_GROUP, ','));
 
 /** A count with its noun, such as `1 deployment`. */
 export const counted = (count: number, one: string, many: string): string => `${formatCount(count)} ${count === 1 ? one : many}`;

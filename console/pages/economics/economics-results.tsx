@@ -30,10 +30,10 @@ const perMillion = (title: string, amountOf: (row: EconomicsRow) => string | nul
   isNumeric: true,
   render: (row) => <Money amount={amountOf(row)} />,
 });
-const text = (title: string, textOf: (row: EconomicsRow) => string | null): Column<EconomicsRow> => ({
+const rate = (title: string, rateOf: (row: EconomicsRow) => string | null): Column<EconomicsRow> => ({
   title,
   isNumeric: true,
-  render: (row) => textOf(row) ?? '–',
+  render: (row) => <Count value={rateOf(row)} />,
 });
 
 const Name = ({ row }: { row: EconomicsRow }) => (
@@ -53,14 +53,14 @@ const columnsOf = ({ isPlatform, hasListPrice }: ResultsProps): Column<Economics
   perMillion('Per million tokens', ({ cost_per_million }) => cost_per_million.tokens),
   perMillion('Per million prompt tokens', ({ cost_per_million }) => cost_per_million.prompt),
   perMillion('Per million completion tokens', ({ cost_per_million }) => cost_per_million.completion),
-  text('Tokens per second', ({ tokens_per_second }) => tokens_per_second),
+  rate('Tokens per second', ({ tokens_per_second }) => tokens_per_second),
   ...(isPlatform
-    ? [text('Break-even (tokens per second)', ({ break_even_tokens_per_second }) => break_even_tokens_per_second.at_sold_price)]
+    ? [rate('Break-even (tokens per second)', ({ break_even_tokens_per_second }) => break_even_tokens_per_second.at_sold_price)]
     : []),
   ...(hasListPrice
     ? [
         money('At list price', ({ list_cost }) => list_cost),
-        text(
+        rate(
           'Break-even at list price (tokens per second)',
           ({ break_even_tokens_per_second }) => break_even_tokens_per_second.at_list_price,
         ),

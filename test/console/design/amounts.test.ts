@@ -46,6 +46,14 @@ test.each([
   expect(counted(count, 'token', 'tokens')).toBe(text);
 });
 
+test.each([
+  [1_200, '1,200'],
+  ['1200.56789', '1,200.56789'],
+  [-4_321, '-4,321'],
+])('a number of %s has separators in front of its decimals only', (count, text) => {
+  expect(formatCount(count)).toBe(text);
+});
+
 describe('an amount', () => {
   test.each([
     ['0', '0.00'],

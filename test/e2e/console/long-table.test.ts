@@ -49,7 +49,7 @@ describe('a table of 10,000 API keys', () => {
         await new Promise(requestAnimationFrame);
       }
     })()`);
-    await page.getByText(`${COUNT} in all`).waitFor();
+    await page.getByText('10,000 in all').waitFor();
     expect(await rowCount(page)).toBeLessThanOrEqual(MAX_ROWS);
     await page.evaluate(`window.long = 0;
       new PerformanceObserver((list) => { window.long += list.getEntries().length }).observe({ type: 'longtask' });
