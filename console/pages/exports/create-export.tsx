@@ -7,7 +7,8 @@ import { Dialog } from '../../design/feedback/dialog.tsx';
 import { dayOf } from '../../design/format/times.ts';
 import { Form } from '../../design/forms/form.tsx';
 import { ShortFields } from '../../design/layout/layout.tsx';
-import { type ExportDraft, type ExportFormat, newExportOf } from './export-draft.ts';
+import { type ExportDraft, type ExportFormat, MAX_EXPORT_DAYS, newExportOf } from './export-draft.ts';
+import type { ExportValues } from './records-query.ts';
 
 const FORMATS: readonly Choice<ExportFormat>[] = [
   ['csv', 'CSV: one row per record'],
@@ -23,14 +24,22 @@ const firstOfMonth = (day: string): string => `${day.slice(0, -2)}01`;
 interface CreateExportProps {
   /** For users of the platform. */
   organization: string | undefined;
+  /** The records that the user sees: their days if they chose some, API key and model. Others are empty. */
+  seen: Pick<ExportValues, 'from' | 'to' | 'api_key' | 'model'>;
   onClose: () => void;
 }
 
 /** Begins to write usage records to a file. */
-export const CreateExport = ({ organization, onClose }: CreateExportProps) => {
+export const CreateExport = ({ organization, seen, onClose }: CreateExportProps) => {
   const [draft, setDraft] = useState<ExportDraft>(() => {
     const lastDay = yesterday();
-    return { format: 'csv', firstDay: firstOfMonth(lastDay), lastDay, keys: '', models: '' };
+    return {
+      format: 'csv',
+      firstDay: seen.from || firstOfMonth(lastDay),
+      lastDay: seen.to || lastDay,
+      keys: seen.api_key,
+      models: seen.model,
+    };
   });
   const change = (changes: Partial<ExportDraft>) => setDraft((was) => ({ ...was, ...changes }));
   const body = newExportOf(draft, organization);
@@ -55,7 +64,7 @@ export const CreateExport = ({ organization, onClose }: CreateExportProps) => {
             type="date"
             value={draft.lastDay}
             onChange={(lastDay) => change({ lastDay })}
-            fault={body ? undefined : 'Choose a day on or after the first day, for at most 400 days in total.'}
+            fault={body ? undefined : `Choose a day on or after the first day, for at most ${MAX_EXPORT_DAYS} days in total.`}
           />
         </ShortFields>
         <TextField

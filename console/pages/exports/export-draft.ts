@@ -15,7 +15,9 @@ export interface ExportDraft {
 }
 
 const DAY_S = 86_400;
-const MAX_DAYS = 400;
+
+/** The most days of an export. */
+export const MAX_EXPORT_DAYS = 400;
 
 const namesIn = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
@@ -27,7 +29,7 @@ export const newExportOf = (
   const [start_time, last] = [utcSeconds(firstDay), utcSeconds(lastDay)];
   if (start_time === undefined || last === undefined || last < start_time) return undefined;
   const end_time = last + DAY_S;
-  if (end_time - start_time > MAX_DAYS * DAY_S) return undefined;
+  if (end_time - start_time > MAX_EXPORT_DAYS * DAY_S) return undefined;
   const [api_key_ids, names] = [namesIn(keys), namesIn(models)];
   return {
     format,

@@ -8,6 +8,7 @@ import { Chip, Count, Time } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { dayOf } from '../../design/format/times.ts';
 import { DownloadButton } from '../../design/forms/download-button.tsx';
+import { MAX_EXPORT_DAYS } from './export-draft.ts';
 
 type Export = ReplyBody<'GET /v1/billing/exports/{id}'>;
 
@@ -64,7 +65,7 @@ export const ExportFiles = ({ organization }: { organization: string | undefined
       columns={COLUMNS}
       empty={
         <Empty title="No exports yet">
-          <p>An export writes the usage records of up to 400 days to a file, for a spreadsheet or a FinOps tool.</p>
+          <p>An export writes the usage records of up to {MAX_EXPORT_DAYS} days to a file, for a spreadsheet or a FinOps tool.</p>
         </Empty>
       }
     />

@@ -5,7 +5,10 @@ import { type RangeName, rangeOf } from '../../design/format/ranges.ts';
 export const EXPORT_NAMES = ['view', 'range', 'from', 'to', 'kind', 'model', 'api_key', 'organization'] as const;
 export type ExportValues = Readonly<Record<(typeof EXPORT_NAMES)[number], string>>;
 
-/** The ranges of time of usage records: the API reads at most 31 days. */
+/** The most days whose usage records the API reads at once. */
+export const MAX_RECORD_DAYS = 31;
+
+/** The ranges of time of usage records. Only a custom one can be longer than the API reads at once. */
 export const RECORD_RANGES = ['24h', '7d', 'month', 'last_month', 'custom'] as const satisfies readonly RangeName[];
 
 type Kind = 'usage_event' | 'gpu_time_event';
@@ -27,6 +30,12 @@ export const recordTimes = (
   const { startS, endS } = rangeOf(range, days, nowS);
   if (startS === undefined || (range === 'custom' && endS === undefined)) return undefined;
   return { startS, endS: range === 'custom' ? (endS ?? 0) + DAY_S : (endS ?? nowS) };
+};
+
+/** What to change in a range of time so that the API reads its usage records; undefined: nothing. */
+export const faultOfTimes = ({ startS, endS }: { startS: number; endS: number }): string | undefined => {
+  if (endS <= startS) return 'Choose a last day that is on or after the first day';
+  return endS - startS > MAX_RECORD_DAYS * DAY_S ? `Choose at most ${MAX_RECORD_DAYS} days` : undefined;
 };
 
 /** The filters that the API gets. */

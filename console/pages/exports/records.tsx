@@ -13,7 +13,8 @@ import { Chip, Count, Money, Time } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { rangeNamed } from '../../design/format/ranges.ts';
 import { Filters } from '../../design/layout/layout.tsx';
-import { type ExportValues, KINDS, RECORD_RANGES, recordsQuery, recordTimes } from './records-query.ts';
+import { MAX_EXPORT_DAYS } from './export-draft.ts';
+import { type ExportValues, faultOfTimes, KINDS, RECORD_RANGES, recordsQuery, recordTimes } from './records-query.ts';
 
 type Event = ReplyBody<'GET /v1/billing/events'>['data'][number];
 
@@ -112,10 +113,17 @@ const RecordList = ({ values, times }: { values: ExportValues; times: { startS: 
 export const Records = ({ values, change }: RecordsProps) => {
   const [nowS] = useState(() => Math.floor(Date.now() / 1_000));
   const times = recordTimes(rangeNamed(values.range, RECORD_RANGES), values, nowS);
+  const fault = times ? faultOfTimes(times) : 'Choose a first and a last day';
   return (
     <>
       <RecordFilters values={values} change={change} />
-      {times ? <RecordList values={values} times={times} /> : <Empty title="Choose a first and a last day" />}
+      {times && !fault ? (
+        <RecordList values={values} times={times} />
+      ) : (
+        <Empty title={fault ?? ''}>
+          <p>To get the usage records of up to {MAX_EXPORT_DAYS} days, create an export.</p>
+        </Empty>
+      )}
     </>
   );
 };

@@ -53,7 +53,7 @@ export const Screen = () => {
         <ExportFiles organization={organization} />
       )}
       {dialog === 'create' && !needsChoice && can(me, 'billing:write') && (
-        <CreateExport organization={organization} onClose={() => setDialog('')} />
+        <CreateExport organization={organization} seen={values} onClose={() => setDialog('')} />
       )}
     </Page>
   );

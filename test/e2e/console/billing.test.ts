@@ -223,6 +223,16 @@ describe('billing in the console', () => {
     await close();
   });
 
+  test('offers an export of the days that are too many to list', async () => {
+    const { page, faults, close } = await ui.open(owner, '/exports?view=records&range=custom&from=2026-01-01&to=2026-11-30');
+    await page.getByRole('heading', { name: 'Choose at most 31 days' }).waitFor();
+    await page.getByRole('button', { name: 'Create export' }).click();
+    expect(await page.getByRole('dialog').getByLabel('First day (UTC)').inputValue()).toBe('2026-01-01');
+    expect(await page.getByRole('dialog').getByLabel('Last day (UTC)').inputValue()).toBe('2026-11-30');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('shows texts of others as text, is accessible on a phone, and offers nothing to those who may not', async () => {
     const project = await ui.control.done('POST', '/v1/projects', {
       token: owner.token,
