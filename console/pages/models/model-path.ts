@@ -5,5 +5,14 @@ export const pathOfName = (screen: string, name: string, organization: string | 
 /** The address of a model's screen. @param organization of a deployment's model */
 export const modelPath = (name: string, organization: string | null): string => pathOfName('/models', name, organization);
 
+// An address that was cut has no name that exists, and the API says so.
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
+
 /** The name in the part of an address after `/models/`. */
-export const modelNameOf = (path: string): string => path.split('/').map(decodeURIComponent).join('/');
+export const modelNameOf = (path: string): string => path.split('/').map(decoded).join('/');

@@ -11,3 +11,7 @@ describe('modelPath', () => {
     expect(modelNameOf(path.slice('/models/'.length).split('?')[0] ?? '')).toBe(name);
   });
 });
+
+test('an address that was cut off is taken as it is, so that the API says that no model has this name', () => {
+  expect(modelNameOf('meta/%E0%A4%A')).toBe('meta/%E0%A4%A');
+});

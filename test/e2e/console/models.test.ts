@@ -59,6 +59,14 @@ describe('models in the console', () => {
     await close();
   });
 
+  test('says that no model has the name of an address that was cut off', async () => {
+    const { page, faults, close } = await ui.open(member, '/nowhere');
+    await page.evaluate("history.pushState(null, '', '/console/models/%E0%A4%A')");
+    await page.getByRole('alert').getByText("The model '%E0%A4%A' does not exist").waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('lets an admin announce the end of a model, and withdraw it', async () => {
     const { page, faults, close } = await ui.open(await ui.control.asAdmin(), `/models/${ui.run.model}`);
     await page.getByRole('button', { name: 'Deprecate' }).click();
