@@ -33,11 +33,14 @@ export const utcSeconds = (text: string): number | undefined => {
   return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1_000);
 };
 
+// The reader's clock is often some seconds behind the service's: what has just happened is not ahead.
+const NOW_S = 10;
+
 /** How long ago or ahead a time is, or its date if that is far. @param seconds since the epoch */
 export const formatAge = (seconds: number, nowMs = Date.now()): string => {
   const away = Math.round(seconds - nowMs / 1_000);
   const size = Math.abs(away);
-  if (size === 0) return 'now';
+  if (away >= 0 && away < NOW_S) return 'now';
   if (size >= SHOWN_AS_DATE_S) return day.format(seconds * 1_000);
   const [step, unit] = STEPS.find(([least]) => size >= least) ?? [1, 'second'];
   return relative.format(Math.trunc(away / step), unit);

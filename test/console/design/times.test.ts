@@ -8,6 +8,9 @@ test.each([
   [-3_700, '1 hour ago'],
   [7_200, 'in 2 hours'],
   [0, 'now'],
+  // Something that the service has just made, for a reader whose clock is behind.
+  [9, 'now'],
+  [10, 'in 10 seconds'],
   // At noon, 47 hours away is not yesterday or tomorrow.
   [-47 * 3_600, '1 day ago'],
   [47 * 3_600, 'in 1 day'],
