@@ -1,4 +1,5 @@
 import type { ReplyBody } from '../../client/routes.ts';
+import { formatUtc } from '../../design/format/times.ts';
 
 export type Evidence = ReplyBody<'GET /v1/tickets/{id}/evidence'>['data'][number];
 export type RequestDetail = ReplyBody<'GET /v1/observability/requests/{id}'>;
@@ -15,8 +16,14 @@ export const requestIn = ({ type, resource }: Evidence): RequestDetail | undefin
 
 const MAX_TEXT = 200;
 
+const titleOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
+
+// The API's names of times end like this, and their values are Unix seconds.
+const textOf = (name: string, value: unknown): string =>
+  name.endsWith('_at') && typeof value === 'number' ? formatUtc(value) : String(value).slice(0, MAX_TEXT);
+
 /** The plain values of a resource, to show at a glance; all of it is in its JSON. */
 export const plainFacts = (resource: Evidence['resource']): (readonly [name: string, value: string])[] =>
   Object.entries(resource)
     .filter(([name, value]) => name !== 'id' && name !== 'object' && ['string', 'number', 'boolean'].includes(typeof value))
-    .map(([name, value]) => [name.replaceAll('_', ' '), String(value).slice(0, MAX_TEXT)]);
+    .map(([name, value]) => [titleOf(name), textOf(name, value)]);

@@ -5,9 +5,13 @@ type Changes = ReplyBody<'GET /v1/tickets/{id}/history'>['data'][number]['change
 /** The name of a change, such as `message added`. */
 export const nameOfAction = (action: string): string => action.replace(/^ticket\./, '').replaceAll('_', ' ');
 
-const textOf = (value: unknown): string => {
+// States and severities are words of the API; all else is what somebody wrote, or an id.
+const WORDS: readonly string[] = ['status', 'severity', 'category'];
+
+const textOf = (name: string, value: unknown): string => {
   if (value === null || value === undefined) return 'none';
-  return typeof value === 'string' ? value.replaceAll('_', ' ') : JSON.stringify(value);
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return WORDS.includes(name) ? value.replaceAll('_', ' ') : value;
 };
 
 // What a ticket is about is shown as its evidence, and never changes.
@@ -17,4 +21,6 @@ const isShown = ([name]: readonly [string, unknown]): boolean => name !== 'evide
 export const changeTexts = (changes: Changes): string[] =>
   Object.entries(changes)
     .filter(isShown)
-    .map(([name, { from, to }]) => (from === null ? `${name}: ${textOf(to)}` : `${name}: ${textOf(from)} → ${textOf(to)}`));
+    .map(([name, { from, to }]) =>
+      from === null ? `${name}: ${textOf(name, to)}` : `${name}: ${textOf(name, from)} → ${textOf(name, to)}`,
+    );

@@ -57,7 +57,7 @@ describe('the history of a ticket', () => {
       evidence: { from: null, to: [] },
     };
     expect(changeTexts(changes)).toEqual(['status: open → waiting on customer', 'subject: Help']);
-    expect(changeTexts({ assignee: { from: 'user_1', to: null } })).toEqual(['assignee: user 1 → none']);
+    expect(changeTexts({ assignee: { from: 'user_1', to: null } })).toEqual(['assignee: user_1 → none']);
   });
 });
 
@@ -72,9 +72,12 @@ describe('the evidence of a ticket', () => {
   });
 
   test('shows the plain values of other things', () => {
-    expect(plainFacts({ id: 'dep_1', object: 'deployment', served_name: 'qwen', scaling: { minimum: 0 }, is_public: false })).toEqual([
-      ['served name', 'qwen'],
-      ['is public', 'false'],
+    expect(
+      plainFacts({ id: 'dep_1', object: 'deployment', served_name: 'qwen', scaling: { minimum: 0 }, is_public: false, due_at: 1793494800 }),
+    ).toEqual([
+      ['Served name', 'qwen'],
+      ['Is public', 'false'],
+      ['Due at', '2026-11-01 01:00:00 UTC'],
     ]);
   });
 });
