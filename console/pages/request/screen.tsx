@@ -21,7 +21,8 @@ type Detail = ReplyBody<'GET /v1/observability/requests/{id}'>;
 const NotFound = ({ onRetry }: { onRetry: () => void }) => (
   <Empty title="Request not found">
     <p>
-      You can find a request from about a minute after it ends, for 30 days. Members see only requests with the API keys that they created.
+      You can find an admitted request from about a minute after it ends, for 30 days. Rejected requests, such as those over a limit or for
+      an unknown model, are only counted: their replies say why. Members see only requests with the API keys that they created.
     </p>
     <Row>
       <Button onClick={onRetry}>Try again</Button>

@@ -20,7 +20,6 @@ const STATUSES: readonly Choice[] = [
 const OUTCOMES: readonly Choice[] = [
   ['', 'Any outcome'],
   ['completed', 'Completed'],
-  ['refused', 'Refused (not admitted)'],
   ['client_closed', 'Closed by the client'],
   ['upstream_failed', 'Model failed'],
   ['timed_out', 'Timed out'],
@@ -43,7 +42,7 @@ const MoreFilters = ({ values, onChange }: FilterBarProps) => {
   );
   return (
     <Filters>
-      {field('error_code', 'Error code', 'rate_limit_exceeded')}
+      {field('error_code', 'Error code', 'upstream_timeout')}
       {field('min_duration_ms', 'Minimum duration (ms)', '5000')}
       {field('user', 'End user')}
       {field('user_id', 'X-User-Id header')}

@@ -14,6 +14,7 @@ import { Page, Row } from '../../design/layout/layout.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { FILTER_NAMES, type FilterValues, filtersSet, searchOf } from './filters.ts';
 import { mergeNewer } from './merge-newer.ts';
+import { Rejected } from './rejected.tsx';
 import { RequestTable } from './request-table.tsx';
 import { useNewer } from './use-newer.ts';
 
@@ -83,7 +84,7 @@ export const Screen = () => {
   return (
     <Page
       title="Requests"
-      description="Every request of the last 30 days. Open one to see its timeline, tokens and cost."
+      description="Every admitted request of the last 30 days. Open one to see its timeline, tokens and cost."
       actions={
         <Row>
           <CheckField
@@ -105,7 +106,10 @@ export const Screen = () => {
           <p>Requests belong to organizations. Enter the id of one, or choose it by its name.</p>
         </Empty>
       ) : (
-        <Results values={values} search={search} />
+        <>
+          <Rejected values={values} search={search} />
+          <Results values={values} search={search} />
+        </>
       )}
       {isExporting && (
         <ExportDialog

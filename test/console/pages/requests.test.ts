@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { FILTER_NAMES, type FilterValues, filtersSet, parsePairs, searchOf } from '../../../console/pages/requests/filters.ts';
 import { mergeNewer } from '../../../console/pages/requests/merge-newer.ts';
+import { rejectedQuery, rejectionsIn } from '../../../console/pages/requests/rejections.ts';
 
 const NOW_S = 1_795_694_696;
 const none = Object.fromEntries(FILTER_NAMES.map((name) => [name, ''])) as FilterValues;
@@ -81,5 +82,37 @@ describe('mergeNewer', () => {
 
   test('keeps the newest requests', () => {
     expect(mergeNewer([row('req_a', 1)], [row('req_b', 2), row('req_c', 3)], 2).map(({ id }) => id)).toEqual(['req_c', 'req_b']);
+  });
+});
+
+describe('rejected requests', () => {
+  const queryOf = (values: Partial<FilterValues>) => rejectedQuery({ ...none, ...values }, searchOf({ ...none, ...values }, NOW_S));
+
+  test('are counted for the time, the API key and the organization of a search', () => {
+    expect(queryOf({})).toEqual({ start_time: String(NOW_S - 86_400) });
+    expect(queryOf({ range: '1h', api_key_id: 'key_1', organization: 'org_1' })).toEqual({
+      start_time: String(NOW_S - 3_600),
+      api_key_ids: ['key_1'],
+      organization: 'org_1',
+    });
+  });
+
+  test.each(['model', 'status', 'project_id', 'metadata'] as const)(
+    'are not counted with a filter for %s, which is not known of them',
+    (name) => {
+      expect(queryOf({ [name]: 'a=b' })).toBeUndefined();
+    },
+  );
+
+  test('are listed by their code, the most frequent first', () => {
+    const metrics = { series: [{ totals: { refusals: { http_400: 1, rate_limit_exceeded: 4 } } }] };
+    expect(rejectionsIn(metrics as unknown as Parameters<typeof rejectionsIn>[0])).toEqual({
+      count: 5,
+      codes: [
+        { code: 'rate_limit_exceeded', times: 4 },
+        { code: 'status 400', times: 1 },
+      ],
+    });
+    expect(rejectionsIn(undefined)).toEqual({ count: 0, codes: [] });
   });
 });

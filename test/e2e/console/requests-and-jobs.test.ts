@@ -127,6 +127,22 @@ describe('requests in the console', () => {
     await close();
   });
 
+  test('says how many requests were rejected and why, because they are not in the list', async () => {
+    const { id, secret } = await createKey(owner);
+    const rejected = await send(secret, { model: 'no-such-model' });
+    const refusals = async () => {
+      const { series } = await ui.control.done('GET', `/v1/observability/metrics?api_key_ids=${id}`, { token: owner.token });
+      return series[0]?.totals.refusals;
+    };
+    await eventually(async () => (await refusals())?.model_not_found === 1, 'the rejected request is counted');
+    const { page, faults, close } = await open(`/requests?api_key_id=${id}`);
+    await page.getByText('1 request in this time got an error as the reply: 1 time model_not_found').waitFor();
+    await goTo(page, `/requests/${rejected}`);
+    await page.getByText('Rejected requests, such as those over a limit or for an unknown model, are only counted').waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('saves what a search finds as a file', async () => {
     const { page, faults, close } = await open(`/requests?api_key_id=${ownersKey.id}`);
     await page.getByRole('button', { name: 'Export' }).click();
