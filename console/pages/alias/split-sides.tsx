@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { seesOnlyOwn, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { type Column, Table } from '../../design/data/table.tsx';
 import { Count, Duration, Money } from '../../design/data/values.tsx';
@@ -20,7 +21,7 @@ const COLUMNS: readonly Column<SideRow>[] = [
   { title: 'Errors', isNumeric: true, render: ({ totals }) => percent(totals?.error_rate) },
   { title: 'First token (p50)', isNumeric: true, render: ({ totals }) => <Duration milliseconds={totals?.time_to_first_token_ms?.p50} /> },
   { title: 'First token (p90)', isNumeric: true, render: ({ totals }) => <Duration milliseconds={totals?.time_to_first_token_ms?.p90} /> },
-  { title: 'Tokens per second', isNumeric: true, render: ({ totals }) => totals?.output_tokens_per_second ?? '–' },
+  { title: 'Tokens per second', isNumeric: true, render: ({ totals }) => <Count value={totals?.output_tokens_per_second} /> },
   { title: 'Cost', isNumeric: true, render: ({ totals }) => <Money amount={totals?.cost} /> },
 ];
 
@@ -31,6 +32,7 @@ interface SplitSidesProps {
 
 /** How both sides of a split have answered since it started, or in the last day. */
 export const SplitSides = ({ alias, split: { model, started_at } }: SplitSidesProps) => {
+  const isOwn = seesOnlyOwn(useSignedIn());
   const [nowS] = useState(() => Math.floor(Date.now() / 1_000));
   const query = {
     group_by: ['alias' as const, 'side' as const],
@@ -43,8 +45,8 @@ export const SplitSides = ({ alias, split: { model, started_at } }: SplitSidesPr
         <Stack>
           <Table label="Both sides of the split" rows={sidesOf(series, alias, model)} keyOf={({ side }) => side} columns={COLUMNS} />
           <Note>
-            Requests since the split started, up to the last 24 hours, with a delay of about two minutes. Errors that callers cause count
-            here, but never stop the split.
+            {isOwn ? 'Requests with your API keys' : 'Requests'} since the split started, up to the last 24 hours, with a delay of about two
+            minutes. Errors that callers cause count here, but never stop the split.
             {series.some((each) => each.alias === OTHERS) && ' Aliases with few requests may be missing.'}
           </Note>
         </Stack>

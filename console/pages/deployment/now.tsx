@@ -1,4 +1,4 @@
-import { useSignedIn } from '../../client/me.ts';
+import { seesOnlyOwn, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { useUrlState } from '../../client/url-state.ts';
 import { ScreenLink } from '../../design/controls/screen-link.tsx';
@@ -101,7 +101,7 @@ export const Now = ({ deployment }: { deployment: Deployment }) => {
       </Section>
       <Tiles>
         <Tile label="Current cost per hour" value={<Money amount={price_per_hour} />} note={instancesText(deployment)} />
-        {me.role !== 'member' && <MonthCost deployment={deployment} />}
+        {!seesOnlyOwn(me) && <MonthCost deployment={deployment} />}
         <Tile
           label="Copies ready"
           value={`${progress.ready} of ${progress.wanted}`}

@@ -1,15 +1,17 @@
-import { can, type Me, useSignedIn } from '../../client/me.ts';
+import { can, type Me, seesOnlyOwn, useSignedIn } from '../../client/me.ts';
 import { ScreenLink } from '../../design/controls/screen-link.tsx';
 import { Count, Gauge, Money } from '../../design/data/values.tsx';
 import { counted, formatMoney, nearestCent } from '../../design/format/amounts.ts';
 import { Tile, Tiles } from '../../design/layout/layout.tsx';
 import { type Summary, ticketsWaitingOn } from './attention.ts';
 
-const CostTiles = ({ costs, budget, credit }: Pick<Summary, 'costs' | 'budget' | 'credit'>) => (
+type CostTilesProps = Pick<Summary, 'costs' | 'budget' | 'credit'> & { me: Me };
+
+const CostTiles = ({ costs, budget, credit, me }: CostTilesProps) => (
   <>
     {costs && (
       <Tile
-        label="Cost this month"
+        label={seesOnlyOwn(me) ? 'Your cost this month' : 'Cost this month'}
         value={<Money amount={costs.month_to_date} />}
         note={
           <>
@@ -18,10 +20,10 @@ const CostTiles = ({ costs, budget, credit }: Pick<Summary, 'costs' | 'budget' |
         }
       />
     )}
-    {costs && <Tile label="Cost today" value={<Money amount={costs.today} />} note="UTC" />}
+    {costs && <Tile label={seesOnlyOwn(me) ? 'Your cost today' : 'Cost today'} value={<Money amount={costs.today} />} note="UTC" />}
     {costs?.forecast && (
       <Tile
-        label="Month-end forecast"
+        label={seesOnlyOwn(me) ? 'Your month-end forecast' : 'Month-end forecast'}
         value={<Money amount={nearestCent(costs.forecast)} />}
         note={
           <>
@@ -53,7 +55,7 @@ const UseTiles = ({ requests, api_keys, deployments, me }: UseTilesProps) => (
   <>
     {requests && (
       <Tile
-        label="Requests in the last 24 hours"
+        label={seesOnlyOwn(me) ? 'Your requests in the last 24 hours' : 'Requests in the last 24 hours'}
         value={<Count value={requests.requests} />}
         note={
           <ScreenLink to="/requests">
@@ -64,7 +66,7 @@ const UseTiles = ({ requests, api_keys, deployments, me }: UseTilesProps) => (
     )}
     {api_keys && (
       <Tile
-        label="Active API keys"
+        label={seesOnlyOwn(me) ? 'Your active API keys' : 'Active API keys'}
         value={<Count value={api_keys.open} />}
         note={
           <ScreenLink to="/api-keys">
@@ -102,7 +104,7 @@ export const SummaryTiles = ({ summary }: { summary: Summary }) => {
   const me = useSignedIn();
   return (
     <Tiles>
-      <CostTiles {...summary} />
+      <CostTiles {...summary} me={me} />
       {/* The platform's home has a section for them. */}
       <UseTiles {...summary} me={me} deployments={summary.organization === null ? null : summary.deployments} />
       {summary.tickets && (

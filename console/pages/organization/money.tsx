@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { seesOnlyOwn, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { Chart } from '../../design/data/chart.tsx';
 import { Gauge, Money } from '../../design/data/values.tsx';
@@ -13,14 +14,18 @@ const DAYS_OF_MONTH = 31;
 
 const sumOfDay = ({ results }: { results: readonly { cost: string }[] }): string => sumOf(results.map(({ cost }) => cost));
 
-/** What an organization has cost since the month began, by day. @param budget of a month; null: none */
+/**
+ * What an organization has cost since the month began, by day. Members see the cost of their API keys, which says nothing
+ * about the budget. @param budget of a month; null: none
+ */
 export const CostThisMonth = ({ id, budget }: { id: string; budget: string | null }) => {
+  const isOwn = seesOnlyOwn(useSignedIn());
   const [start] = useState(() => rangeOf('month', { from: '', to: '' }, Math.floor(Date.now() / 1_000)).startS);
   const query = useRead('GET /v1/organization/costs', {
     query: { organization: id, start_time: String(start), limit: String(DAYS_OF_MONTH) },
   });
   return (
-    <Section title="Cost this month (UTC)" isCard>
+    <Section title={isOwn ? 'Cost of your API keys this month (UTC)' : 'Cost this month (UTC)'} isCard>
       <Loaded query={query}>
         {({ data: days }) => {
           const texts = days.map(sumOfDay);
@@ -30,7 +35,7 @@ export const CostThisMonth = ({ id, budget }: { id: string; budget: string | nul
               <h3>
                 <Money amount={total} />
               </h3>
-              {budget !== null && <Gauge label="Budget used" used={total} limit={budget} format={formatMoney} />}
+              {budget !== null && !isOwn && <Gauge label="Budget used" used={total} limit={budget} format={formatMoney} />}
               {days.length > 1 && (
                 <Chart
                   label="Cost by day"

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
+import { can, isOfPlatform, seesOnlyOwn, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { useUrlStates } from '../../client/url-state.ts';
 import { ButtonLink } from '../../design/controls/button.tsx';
@@ -55,7 +55,11 @@ export const Screen = () => {
   return (
     <Page
       title="Usage and costs"
-      description="By UTC day, a few minutes behind. Costs include the GPU time of deployments."
+      description={
+        seesOnlyOwn(me)
+          ? 'Of your own API keys, by UTC day, a few minutes behind.'
+          : 'By UTC day, a few minutes behind. Costs include the GPU time of deployments.'
+      }
       actions={can(me, 'billing:read') && <ButtonLink to="/invoices">Invoices</ButtonLink>}
     >
       <Filters>

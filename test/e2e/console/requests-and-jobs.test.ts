@@ -238,6 +238,25 @@ describe('requests in the console', () => {
   });
 });
 
+describe('what members see of their organization', () => {
+  test('is called theirs where it is only that of their API keys, and is not compared with the budget of all', async () => {
+    const { organization } = await ui.control.done('GET', '/v1/me', { token: owner.token });
+    const { token } = await ui.control.asAdmin();
+    await ui.control.done('PUT', `/v1/organizations/${organization}/limits`, { token, body: { month_budget: '1000' } });
+    const [ofOwner, ofMember] = await Promise.all([open(`/organizations/${organization}`), open(`/organizations/${organization}`, member)]);
+    await ofOwner.page.getByText('Budget used').first().waitFor();
+    await ofMember.page.getByRole('heading', { name: 'Cost of your API keys this month' }).waitFor();
+    await ofMember.page.getByText('Show data').waitFor();
+    expect(await ofMember.page.getByText('Budget used').count()).toBe(0);
+    await goTo(ofMember.page, '/');
+    await ofMember.page.getByText('Your cost this month').waitFor();
+    await goTo(ofMember.page, '/usage');
+    await ofMember.page.getByText('Of your own API keys').waitFor();
+    expect([...ofOwner.faults, ...ofMember.faults]).toEqual([]);
+    await Promise.all([ofOwner.close(), ofMember.close()]);
+  });
+});
+
 describe('usage and costs in the console', () => {
   const costs = () => ui.control.done('GET', `/v1/organization/costs?start_time=${FIRST_DAY}&group_by=api_key_id`, { token: owner.token });
   const resultsOf = ({ data }: { data: { results: { cost: string; api_key_id: string }[] }[] }) => data.flatMap(({ results }) => results);
