@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { can, isOfPlatform, type Me, useSignedIn } from '../../client/me.ts';
+import { can, isOfPlatform, type Me, seesOnlyOwn, useSignedIn } from '../../client/me.ts';
 import { useList } from '../../client/queries.ts';
 import { useUrlState, useUrlStates } from '../../client/url-state.ts';
 import { Button } from '../../design/controls/button.tsx';
@@ -35,8 +35,10 @@ const columnsFor = (me: Me): readonly Column<ApiKey>[] => [
   { title: 'Budget per month', isNumeric: true, render: ({ budgets }) => <Money amount={budgets.month} /> },
   { title: 'Last used', render: ({ last_used_at }) => <Time seconds={last_used_at} /> },
   { title: 'Expires', render: ({ expires_at }) => <Time seconds={expires_at} /> },
-  { title: 'Created by', render: ({ created_by }) => (created_by === me.id ? 'you' : <code>{created_by}</code>) },
-  { title: 'Actions', render: (key) => <KeyActions apiKey={key} isMenu /> },
+  ...(seesOnlyOwn(me)
+    ? []
+    : [{ title: 'Created by', render: ({ created_by }: ApiKey) => (created_by === me.id ? 'you' : <code>{created_by}</code>) }]),
+  ...(can(me, 'keys:write') ? [{ title: 'Actions', render: (key: ApiKey) => <KeyActions apiKey={key} isMenu /> }] : []),
 ];
 
 const KeyList = ({ organization }: { organization: string | undefined }) => {
@@ -67,6 +69,7 @@ const KeyList = ({ organization }: { organization: string | undefined }) => {
 };
 
 const KeyFilterFields = ({ organization }: { organization: string }) => {
+  const isOwn = seesOnlyOwn(useSignedIn());
   const [filters, change] = useUrlStates(KEY_FILTERS);
   return (
     <>
@@ -92,13 +95,15 @@ const KeyFilterFields = ({ organization }: { organization: string }) => {
         ]}
       />
       <FilterField label="Model" value={filters.model} onChange={(model) => change({ model })} />
-      <FilterField
-        label="Created by"
-        placeholder="user_…"
-        value={filters.created_by}
-        onChange={(created_by) => change({ created_by })}
-        isCode
-      />
+      {!isOwn && (
+        <FilterField
+          label="Created by"
+          placeholder="user_…"
+          value={filters.created_by}
+          onChange={(created_by) => change({ created_by })}
+          isCode
+        />
+      )}
       <ProjectFilter organization={organization} value={filters.project_id} onChange={(project_id) => change({ project_id })} />
     </>
   );

@@ -75,7 +75,7 @@ export const Generations = ({ deployment }: { deployment: Deployment }) => {
           { title: 'Requests', isNumeric: true, render: ({ traffic_percent }) => `${traffic_percent}%` },
           { title: 'Runtime', isWhole: true, render: ({ runtime }) => runtime },
           { title: 'Model', render: ({ model }) => <code>{model}</code> },
-          { title: 'Instance types', render: ({ instance_types }) => instance_types.join(', ') },
+          { title: 'Instance types', isWhole: true, render: ({ instance_types }) => instance_types.join(', ') },
           {
             title: 'Environment variables',
             render: ({ environment }) =>

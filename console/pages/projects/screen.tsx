@@ -31,14 +31,16 @@ const BudgetCell = ({ project, period }: { project: Project; period: BudgetPerio
   );
 };
 
-const columnsFor = (organization: string | undefined): readonly Column<Project>[] => [
+const columnsFor = (organization: string | undefined, canWrite: boolean): readonly Column<Project>[] => [
   { title: 'Name', render: ({ id, name }) => <Link to={projectPath(id, organization)}>{name}</Link> },
   { title: 'State', render: ({ status }) => <Chip state={status} /> },
   { title: 'Budget per day', isNumeric: true, render: (project) => <BudgetCell project={project} period="day" /> },
   { title: 'Budget per month', isNumeric: true, render: (project) => <BudgetCell project={project} period="month" /> },
   { title: 'Budget in total', isNumeric: true, render: (project) => <BudgetCell project={project} period="total" /> },
   { title: 'Created', render: ({ created_at }) => <Time seconds={created_at} /> },
-  { title: 'Actions', render: (project) => <ProjectActions project={project} organization={organization} isMenu /> },
+  ...(canWrite
+    ? [{ title: 'Actions', render: (project: Project) => <ProjectActions project={project} organization={organization} isMenu /> }]
+    : []),
 ];
 
 const ProjectList = ({ organization, status, canWrite }: { organization: string | undefined; status: string; canWrite: boolean }) => {
@@ -52,7 +54,7 @@ const ProjectList = ({ organization, status, canWrite }: { organization: string 
       label="Projects"
       query={useList('GET /v1/projects', { query })}
       keyOf={({ id }) => id}
-      columns={columnsFor(organization)}
+      columns={columnsFor(organization, canWrite)}
       empty={
         <Empty title={status === 'archived' ? 'No archived project' : 'No project yet'}>
           <p>
