@@ -15,9 +15,15 @@ interface Target {
 
 const MAX_SHOWN = 12;
 
+const OF_ONE_THING = ':id';
+
+const isOpen = (me: Me, address: string): boolean =>
+  SCREENS.some(({ path, isFor }) => path.endsWith(OF_ONE_THING) && address.startsWith(path.slice(0, -OF_ONE_THING.length)) && isFor(me));
+
 const targetsFor = (me: Me, text: string): readonly Target[] => {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const address = addressOfId(text.trim());
+  const named = addressOfId(text.trim());
+  const address = named !== undefined && isOpen(me, named) ? named : undefined;
   const screens = SCREENS.filter((screen) => screen.group && screen.isFor(me))
     .filter((screen) => words.every((word) => `${screen.title} ${screen.words ?? ''}`.toLowerCase().includes(word)))
     .map((screen) => ({ path: screen.path, title: screen.title, note: groupOf(screen, me) ?? '' }));
@@ -84,7 +90,7 @@ const Search = ({ me, onClose }: { me: Me; onClose: () => void }) => {
           </div>
         ))}
       </div>
-      <div role="status">{targets.length === 0 && <p>No screen has this name, and no id looks like this.</p>}</div>
+      <div role="status">{targets.length === 0 && <p>No screen has this name, and nothing that you can open has an id like this.</p>}</div>
     </Dialog>
   );
 };

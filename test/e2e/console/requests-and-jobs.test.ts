@@ -219,6 +219,9 @@ describe('requests in the console', () => {
     await membersPage.page.getByText('Request not found').waitFor();
     const billingPage = await open('/requests', billing);
     await billingPage.page.getByText("Your role doesn't have access to this page").waitFor();
+    await billingPage.page.keyboard.press('Control+k');
+    await billingPage.page.getByRole('dialog').getByRole('combobox').fill(ownersRequest);
+    await billingPage.page.getByText('nothing that you can open has an id like this').waitFor();
     expect([...membersPage.faults, ...billingPage.faults]).toEqual([]);
     await Promise.all([membersPage.close(), billingPage.close()]);
   });
