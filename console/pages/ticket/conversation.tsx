@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { type Me, useSignedIn } from '../../client/me.ts';
+import { isOfPlatform, type Me, useSignedIn } from '../../client/me.ts';
 import { useList } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import type { ReplyBody } from '../../client/routes.ts';
@@ -18,15 +18,17 @@ const AT_ONCE = 100;
 // For each page, so that a long ticket is not read more often than a short one.
 const POLL_MS = 10_000;
 
-const SIDES = { customer: 'Customer', support: 'Support' } as const;
+// The customer's own users don't think of themselves as customers.
+const sideOf = (side: TicketMessage['author']['side'], me: Me): string =>
+  side === 'support' ? 'Support' : isOfPlatform(me) ? 'Customer' : 'Colleague';
 
 /** Names the author of a message or a change. */
 export const Author = ({ author: { side, user }, me }: { author: TicketMessage['author']; me: Me }) => {
   if (user === me.id) return 'You';
-  if (user === null) return SIDES[side];
+  if (user === null) return sideOf(side, me);
   return (
     <>
-      {SIDES[side]} <CopyText text={user} />
+      {sideOf(side, me)} <CopyText text={user} />
     </>
   );
 };

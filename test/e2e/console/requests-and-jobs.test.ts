@@ -185,7 +185,11 @@ describe('requests in the console', () => {
     await page.getByRole('button', { name: 'Send reply' }).click();
     await page.getByRole('log').getByText('Here is our log.').waitFor();
 
+    const colleague = await open(address);
+    await colleague.page.getByRole('log').getByText(`Colleague ${member.id}`).first().waitFor();
+    await colleague.close();
     const supporter = await open(address, await ui.control.createUser({ role: 'support' }));
+    await supporter.page.getByRole('log').getByText(`Customer ${member.id}`).first().waitFor();
     await supporter.page.getByLabel('Phases').getByText('Call the model').waitFor();
     await supporter.page.getByText('Support only', { exact: true }).waitFor({ state: 'attached' });
     const download = supporter.page.waitForEvent('download');
