@@ -43,6 +43,29 @@ export const rangeOf = (name: RangeName, { from, to }: { from: string; to: strin
   return { startS: nowS - LENGTHS_S[name] };
 };
 
+interface CustomRange {
+  from: string;
+  to: string;
+}
+
+const boundsOf = (name: RangeName, { from, to }: CustomRange): readonly [startS: number, endS: number] | undefined => {
+  const [startS, endS] = [utcSeconds(from), utcSeconds(to)];
+  return name !== 'custom' || startS === undefined || endS === undefined ? undefined : [startS, endS];
+};
+
+/** What to change in a custom range so that the API reads it; undefined: nothing. */
+export const faultOfRange = (name: RangeName, custom: CustomRange): string | undefined => {
+  const [startS, endS] = boundsOf(name, custom) ?? [0, 1];
+  return endS <= startS ? 'Choose an end that is after the start' : undefined;
+};
+
+/** The same for a range of days, of which the last one counts. @param mostDays how many the API reads at once */
+export const faultOfDays = (name: RangeName, custom: CustomRange, mostDays = Number.POSITIVE_INFINITY): string | undefined => {
+  const [startS, endS] = boundsOf(name, custom) ?? [0, 0];
+  if (endS < startS) return 'Choose a last day that is on or after the first day';
+  return endS - startS >= mostDays * DAY_S ? `Choose at most ${mostDays} days` : undefined;
+};
+
 /** The range that an address names. @param names the first is that of an address without one, or with an unknown one */
 export const rangeNamed = (text: string, names: readonly [RangeName, ...RangeName[]]): RangeName =>
   names.find((name) => name === text) ?? names[0];

@@ -9,7 +9,7 @@ import { RangeFields } from '../../design/controls/range-fields.tsx';
 import { PagedTable } from '../../design/data/paged.tsx';
 import { Time } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
-import { rangeNamed } from '../../design/format/ranges.ts';
+import { faultOfRange, rangeNamed } from '../../design/format/ranges.ts';
 import { ExportDialog } from '../../design/forms/export-dialog.tsx';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page, Row } from '../../design/layout/layout.tsx';
@@ -54,7 +54,8 @@ export const Screen = () => {
   const [nowS, setNow] = useState(() => Math.floor(Date.now() / 1_000));
   const [isExporting, setExporting] = useState(false);
   const search = auditSearchOf(values, nowS);
-  const query = useList('GET /v1/audit-log', { query: { ...search, limit: AT_ONCE } });
+  const fault = faultOfRange(rangeNamed(values.range, AUDIT_RANGES), values);
+  const query = useList('GET /v1/audit-log', { query: { ...search, limit: AT_ONCE } }, { enabled: !fault });
   return (
     <Page
       title="Audit log"
@@ -66,25 +67,31 @@ export const Screen = () => {
       actions={
         <Row>
           <Button onClick={() => setNow(Math.floor(Date.now() / 1_000))}>Refresh</Button>
-          <Button onClick={() => setExporting(true)}>Export</Button>
+          <Button disabled={fault !== undefined} onClick={() => setExporting(true)}>
+            Export
+          </Button>
         </Row>
       }
     >
       <FilterBar values={values} onChange={change} />
-      <PagedTable
-        label="Entries"
-        query={query}
-        columns={ENTRY_COLUMNS}
-        keyOf={({ id }) => id}
-        empty={<Nothing values={values} />}
-        progress={
-          query.hasNextPage && (
-            <span>
-              searched back to <Time seconds={query.data?.at(-1)?.searched_until} />
-            </span>
-          )
-        }
-      />
+      {fault ? (
+        <Empty title={fault} />
+      ) : (
+        <PagedTable
+          label="Entries"
+          query={query}
+          columns={ENTRY_COLUMNS}
+          keyOf={({ id }) => id}
+          empty={<Nothing values={values} />}
+          progress={
+            query.hasNextPage && (
+              <span>
+                searched back to <Time seconds={query.data?.at(-1)?.searched_until} />
+              </span>
+            )
+          }
+        />
+      )}
       {isExporting && (
         <ExportDialog
           title="Export audit log"

@@ -9,11 +9,14 @@ import { Empty } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { faultOfMoney, MOST_PER_UNIT } from '../../design/format/amounts.ts';
 import { ownCurrency } from '../../design/format/currency.ts';
-import { rangeNamed } from '../../design/format/ranges.ts';
+import { faultOfDays, rangeNamed } from '../../design/format/ranges.ts';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
 import { ECONOMICS_NAMES, ECONOMICS_RANGES, economicsQuery } from './economics-query.ts';
 import { EconomicsResults } from './economics-results.tsx';
+
+// The API reads no more.
+const MAX_DAYS = 366;
 
 const faultOf = (price: string): string | undefined => faultOfMoney(price, '0.22', MOST_PER_UNIT);
 
@@ -24,7 +27,8 @@ export const Screen = () => {
   const [nowS] = useState(() => Math.floor(Date.now() / 1_000));
   const range = rangeNamed(values.range, ECONOMICS_RANGES);
   const question = economicsQuery(range, values, nowS);
-  const query = useList('GET /v1/economics', { query: question });
+  const fault = faultOfDays(range, values, MAX_DAYS);
+  const query = useList('GET /v1/economics', { query: question }, { enabled: !fault });
   return (
     <Page
       title="Economics"
@@ -52,23 +56,27 @@ export const Screen = () => {
           placeholder="0.22"
         />
       </Filters>
-      <Loaded query={query}>
-        {(pages) => {
-          const rows = pages.flatMap(({ data }) => data);
-          return rows.length === 0 && !query.hasNextPage ? (
-            <Empty title="No deployments ran in this period">
-              <p>A deployment appears here once its instances have run. Choose a longer period.</p>
-            </Empty>
-          ) : (
-            <>
-              <EconomicsResults rows={rows} isPlatform={isPlatform} hasListPrice={'list_prompt' in question} />
-              {query.hasNextPage && (
-                <More count={rows.length} hasMore isLoading={query.isFetching} onMore={() => void query.fetchNextPage()} />
-              )}
-            </>
-          );
-        }}
-      </Loaded>
+      {fault ? (
+        <Empty title={fault} />
+      ) : (
+        <Loaded query={query}>
+          {(pages) => {
+            const rows = pages.flatMap(({ data }) => data);
+            return rows.length === 0 && !query.hasNextPage ? (
+              <Empty title="No deployments ran in this period">
+                <p>A deployment appears here once its instances have run. Choose a longer period.</p>
+              </Empty>
+            ) : (
+              <>
+                <EconomicsResults rows={rows} isPlatform={isPlatform} hasListPrice={'list_prompt' in question} />
+                {query.hasNextPage && (
+                  <More count={rows.length} hasMore isLoading={query.isFetching} onMore={() => void query.fetchNextPage()} />
+                )}
+              </>
+            );
+          }}
+        </Loaded>
+      )}
     </Page>
   );
 };

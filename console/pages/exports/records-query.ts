@@ -32,12 +32,6 @@ export const recordTimes = (
   return { startS, endS: range === 'custom' ? (endS ?? 0) + DAY_S : (endS ?? nowS) };
 };
 
-/** What to change in a range of time so that the API reads its usage records; undefined: nothing. */
-export const faultOfTimes = ({ startS, endS }: { startS: number; endS: number }): string | undefined => {
-  if (endS <= startS) return 'Choose a last day that is on or after the first day';
-  return endS - startS > MAX_RECORD_DAYS * DAY_S ? `Choose at most ${MAX_RECORD_DAYS} days` : undefined;
-};
-
 /** The filters that the API gets. */
 export const recordsQuery = ({ kind, model, api_key, organization }: ExportValues, { startS, endS }: { startS: number; endS: number }) => ({
   start_time: String(startS),

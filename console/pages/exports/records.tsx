@@ -11,10 +11,10 @@ import { PagedTable } from '../../design/data/paged.tsx';
 import type { Column } from '../../design/data/table.tsx';
 import { Chip, Count, Money, Time } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
-import { rangeNamed } from '../../design/format/ranges.ts';
+import { faultOfDays, rangeNamed } from '../../design/format/ranges.ts';
 import { Filters } from '../../design/layout/layout.tsx';
 import { MAX_EXPORT_DAYS } from './export-draft.ts';
-import { type ExportValues, faultOfTimes, KINDS, RECORD_RANGES, recordsQuery, recordTimes } from './records-query.ts';
+import { type ExportValues, KINDS, MAX_RECORD_DAYS, RECORD_RANGES, recordsQuery, recordTimes } from './records-query.ts';
 
 type Event = ReplyBody<'GET /v1/billing/events'>['data'][number];
 
@@ -112,8 +112,9 @@ const RecordList = ({ values, times }: { values: ExportValues; times: { startS: 
 /** The records from which invoices are made, oldest first. */
 export const Records = ({ values, change }: RecordsProps) => {
   const [nowS] = useState(() => Math.floor(Date.now() / 1_000));
-  const times = recordTimes(rangeNamed(values.range, RECORD_RANGES), values, nowS);
-  const fault = times ? faultOfTimes(times) : 'Choose a first and a last day';
+  const range = rangeNamed(values.range, RECORD_RANGES);
+  const times = recordTimes(range, values, nowS);
+  const fault = times ? faultOfDays(range, values, MAX_RECORD_DAYS) : 'Choose a first and a last day';
   return (
     <>
       <RecordFilters values={values} change={change} />

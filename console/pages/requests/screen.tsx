@@ -9,10 +9,11 @@ import { More } from '../../design/data/table.tsx';
 import { Time } from '../../design/data/values.tsx';
 import { Empty, Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
+import { faultOfRange, rangeNamed } from '../../design/format/ranges.ts';
 import { ExportDialog } from '../../design/forms/export-dialog.tsx';
 import { Page, Row } from '../../design/layout/layout.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { FILTER_NAMES, type FilterValues, filtersSet, searchOf } from './filters.ts';
+import { FILTER_NAMES, type FilterValues, filtersSet, SEARCH_RANGES, searchOf } from './filters.ts';
 import { mergeNewer } from './merge-newer.ts';
 import { Rejected } from './rejected.tsx';
 import { RequestTable } from './request-table.tsx';
@@ -81,6 +82,7 @@ export const Screen = () => {
   const [isExporting, setExporting] = useState(false);
   const search = searchOf(values, nowS);
   const needsOrganization = isOfPlatform(me) && values.organization === '';
+  const fault = faultOfRange(rangeNamed(values.range, SEARCH_RANGES), values);
   return (
     <Page
       title="Requests"
@@ -94,14 +96,16 @@ export const Screen = () => {
             onChange={(isOn) => change({ live: isOn ? 'on' : '' })}
           />
           <Button onClick={() => setNow(Math.floor(Date.now() / 1_000))}>Refresh</Button>
-          <Button disabled={needsOrganization} onClick={() => setExporting(true)}>
+          <Button disabled={needsOrganization || fault !== undefined} onClick={() => setExporting(true)}>
             Export
           </Button>
         </Row>
       }
     >
       <FilterBar values={values} onChange={change} />
-      {needsOrganization ? (
+      {fault ? (
+        <Empty title={fault} />
+      ) : needsOrganization ? (
         <Empty title="Choose an organization">
           <p>Requests belong to organizations. Enter the id of one, or choose it by its name.</p>
         </Empty>

@@ -5,7 +5,8 @@ import { useUrlStates } from '../../client/url-state.ts';
 import { ButtonLink } from '../../design/controls/button.tsx';
 import { Segments, SelectField } from '../../design/controls/fields.tsx';
 import { RangeFields } from '../../design/controls/range-fields.tsx';
-import { rangeNamed } from '../../design/format/ranges.ts';
+import { Empty } from '../../design/feedback/failure.tsx';
+import { faultOfDays, rangeNamed } from '../../design/format/ranges.ts';
 import { OrganizationField } from '../../design/forms/organization-field.tsx';
 import { ProjectFilter } from '../../design/forms/project-filter.tsx';
 import { Filters, Page } from '../../design/layout/layout.tsx';
@@ -52,6 +53,7 @@ export const Screen = () => {
   const range = rangeNamed(values.range, USAGE_RANGES);
   const nameOf = useNames(groupBy, values.organization);
   const groupings = groupingsFor(seesAll);
+  const fault = faultOfDays(range, values);
   return (
     <Page
       title="Usage and costs"
@@ -69,15 +71,19 @@ export const Screen = () => {
         <SelectField label="Group by" value={groupBy} choices={groupings} onChange={(group) => change({ group })} />
         <ProjectFilter organization={values.organization} value={values.project_id} onChange={(project_id) => change({ project_id })} />
       </Filters>
-      <UsageResults
-        measure={measure}
-        groupBy={groupBy}
-        title={groupings.find(([value]) => value === groupBy)?.[1] ?? ''}
-        times={timesOf(range, values, nowS)}
-        organization={values.organization}
-        project={values.project_id}
-        nameOf={nameOf}
-      />
+      {fault ? (
+        <Empty title={fault} />
+      ) : (
+        <UsageResults
+          measure={measure}
+          groupBy={groupBy}
+          title={groupings.find(([value]) => value === groupBy)?.[1] ?? ''}
+          times={timesOf(range, values, nowS)}
+          organization={values.organization}
+          project={values.project_id}
+          nameOf={nameOf}
+        />
+      )}
     </Page>
   );
 };

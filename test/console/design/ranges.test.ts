@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { rangeNamed, rangeOf } from '../../../console/design/format/ranges.ts';
+import { faultOfDays, faultOfRange, rangeNamed, rangeOf } from '../../../console/design/format/ranges.ts';
 
 const NOW_S = Date.UTC(2027, 0, 15, 12, 30) / 1_000;
 const none = { from: '', to: '' };
@@ -33,5 +33,36 @@ describe('rangeOf', () => {
 describe('rangeNamed', () => {
   test('takes the first range for an unknown name', () => {
     expect([rangeNamed('30d', ['24h', '30d']), rangeNamed('x', ['24h', '30d'])]).toEqual(['30d', '24h']);
+  });
+});
+
+describe('a custom range that the API would not read', () => {
+  const LAST = 'Choose a last day that is on or after the first day';
+
+  test.each([
+    ['2026-10-01', '2026-10-31', undefined],
+    ['2026-10-31', '2026-10-31', undefined],
+    ['2026-10-01', '2026-11-01', 'Choose at most 31 days'],
+    ['2026-10-02', '2026-10-01', LAST],
+    ['2026-10-02', '', undefined],
+  ])('says what to change in days from %s to %s', (from, to, fault) => {
+    expect(faultOfDays('custom', { from, to }, 31)).toBe(fault);
+  });
+
+  test.each([
+    ['2026-10-01T10:00', '2026-10-01T10:01', undefined],
+    ['2026-10-01T10:00', '2026-10-01T10:00', 'Choose an end that is after the start'],
+    ['2026-10-01T10:00', '', undefined],
+  ])('says what to change in times from %s to %s', (from, to, fault) => {
+    expect(faultOfRange('custom', { from, to })).toBe(fault);
+  });
+
+  test('is no other range, whatever the address says', () => {
+    const reversed = { from: '2026-10-02', to: '2026-10-01' };
+    expect([faultOfDays('last_month', reversed, 1), faultOfRange('7d', reversed), faultOfDays('custom', reversed)]).toEqual([
+      undefined,
+      undefined,
+      LAST,
+    ]);
   });
 });

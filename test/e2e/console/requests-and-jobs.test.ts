@@ -109,6 +109,11 @@ describe('requests in the console', () => {
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('link', { name: shortened(ownersRequest) }).waitFor();
     expect(new URL(page.url()).search).toBe('');
+    const reversed = 'range=custom&from=2026-11-02&to=2026-11-01';
+    for (const screen of ['requests', 'audit-log', 'usage', 'economics']) {
+      await goTo(page, `/${screen}?${reversed}`);
+      await page.getByRole('heading', { name: /^Choose an end that is after|^Choose a last day that is/ }).waitFor();
+    }
     expect(faults).toEqual([]);
     await close();
   });
