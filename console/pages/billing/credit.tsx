@@ -65,6 +65,8 @@ export const CreditView = ({ id }: { id: string }) => {
   const [isGranting, setGranting] = useState(false);
   const balance = useRead('GET /v1/organizations/{id}/balance', { parameters: { id } });
   const grants = useRead('GET /v1/organizations/{id}/credit-grants', { parameters: { id } });
+  // An id doesn't tell whom the money is for.
+  const organization = useRead('GET /v1/organizations/{id}', { parameters: { id } }, { enabled: isGranting });
   return (
     <>
       <Loaded query={balance}>{(data) => <BalanceTiles balance={data} />}</Loaded>
@@ -86,7 +88,7 @@ export const CreditView = ({ id }: { id: string }) => {
           }
         </Loaded>
       </Section>
-      {isGranting && <CreditDialog organization={{ id, name: id }} onClose={() => setGranting(false)} />}
+      {isGranting && <CreditDialog organization={{ id, name: organization.data?.name ?? id }} onClose={() => setGranting(false)} />}
     </>
   );
 };

@@ -32,7 +32,7 @@ export const CreditDialog = ({ organization: { id, name }, onClose }: CreditDial
             body: { amount, reason: reason.trim(), ...(expires_at !== undefined && { expires_at }) },
             idempotencyKey,
           });
-          await readAgain('/v1/organizations');
+          await readAgain('/v1/organizations', '/v1/summary');
           onClose();
         }}
       >

@@ -189,6 +189,7 @@ describe('billing in the console', () => {
     await page.getByRole('cell', { name: '$90.00' }).waitFor();
     const asAdmin = await ui.open(admin, `/billing?view=credit&organization=${organization}`);
     await asAdmin.page.getByRole('button', { name: 'Grant credit' }).click();
+    await asAdmin.page.getByRole('dialog', { name: 'Grant credit to Acme' }).waitFor();
     await asAdmin.page.getByLabel('Amount ($)').fill('25.5');
     await asAdmin.page.getByLabel('Reason').fill('Order 1');
     await asAdmin.page.getByRole('dialog').getByRole('button', { name: 'Grant credit' }).dblclick();
