@@ -57,11 +57,14 @@ export const startResponsesRoute = async () => {
       shadow: noShadow,
       now: Date.now,
     };
-    const respond = serve('/v1/responses', responses({ store: responseStore, now: Date.now }), deps);
+    const path = '/v1/responses';
+    const respond = serve(path, responses({ store: responseStore, now: Date.now }), deps);
     const call = (body: Record<string, unknown>, headers: Record<string, string> = {}, remainingMs = 600_000): ReturnType<Serve> =>
       respond(
         {
           headers: { Authorization: `Bearer ${secret}`, ...headers },
+          path,
+          resource: path,
           body: JSON.stringify({ model: 'm', input: 'Hi', ...body }),
           requestContext: {},
           requestId: newRequestId(Date.now()),
