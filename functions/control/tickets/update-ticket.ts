@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { permissionsOf } from '../../../shared/hosts/permissions.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
@@ -36,8 +37,8 @@ const save = async (
   return toTicketResource({ ...after, version: before.version + 1 }, sideOf(actor), actor.origin.nowMs);
 };
 
-// All that an update can change.
-const CHANGEABLE = ['status', 'severity', 'subject', 'assignee'] as const satisfies readonly (keyof Ticket)[];
+// A status that is set again can count as support's first answer.
+const isSame = (before: Ticket, after: Ticket): boolean => isDeepStrictEqual({ ...after, updated_at: before.updated_at }, before);
 
 /**
  * Changes a ticket; absent fields keep their values. An update that changes nothing leaves the ticket where it is in
@@ -56,11 +57,11 @@ export const updateTicket = async (
   await checkAssignee(deps, assignee);
   const moved = afterUpdate(deps.clocks, before, sideOf(actor), fields, actor.origin.nowMs);
   const after = { ...moved, assignee: assignee === undefined ? before.assignee : assignee };
-  const changed = CHANGEABLE.filter((field) => after[field] !== before[field]);
-  if (changed.length === 0) return toTicketResource(before, sideOf(actor), actor.origin.nowMs);
+  if (isSame(before, after)) return toTicketResource(before, sideOf(actor), actor.origin.nowMs);
+  const isPublic = Object.values(fields).some((value) => value !== undefined);
   return save(deps, actor, before, after, [
-    ...(changed.some((field) => field !== 'assignee') ? [{ action: 'ticket.updated', before, after, audience: 'everyone' } as const] : []),
-    ...(changed.includes('assignee') ? [{ action: 'ticket.assigned', before, after, audience: 'support' } as const] : []),
+    ...(isPublic ? [{ action: 'ticket.updated', before, after, audience: 'everyone' } as const] : []),
+    ...(after.assignee !== before.assignee ? [{ action: 'ticket.assigned', before, after, audience: 'support' } as const] : []),
   ]);
 };
 
