@@ -19,9 +19,16 @@ import {
 } from './credit.ts';
 import { listOrganizations, OrganizationsQuery } from './list-organizations.ts';
 import { Organization } from './organization.ts';
-import { limitOrganization, OrganizationUpdate, StatusReason, setSuspended, updateOrganization } from './update-organization.ts';
+import {
+  limitOrganization,
+  OrganizationUpdate,
+  StatusReason,
+  setSuspended,
+  type UpdateOrganizationDependencies,
+  updateOrganization,
+} from './update-organization.ts';
 
-const route = createRoute<GrantDependencies & BalanceDependencies>('Organizations');
+const route = createRoute<GrantDependencies & BalanceDependencies & UpdateOrganizationDependencies>('Organizations');
 const organizations = '/v1/organizations';
 const oneOrganization = `${organizations}/{id}`;
 const creditGrants = `${oneOrganization}/credit-grants`;
@@ -102,7 +109,7 @@ export const organizationRoutes = [
     ({ deps, actor, hasSecondFactor, parameters: path, body, expected }) => {
       // Otherwise this request would be the last one that its sender can make.
       if (body.require_second_factor && hasSecondFactor === false) throw new SecondFactorRequired('To require it of others, you need');
-      return updateOrganization(deps, actor.origin, own(actor, path), body, expected);
+      return updateOrganization(deps, actor, own(actor, path), body, expected);
     },
   ),
   route(

@@ -6,6 +6,7 @@ import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
+import type { Actor, ActorChecks } from '../access/actor.ts';
 import { AppliedLimits, type OrganizationLimits, toLimits } from '../limits/limits.ts';
 import { FreshLoginMinutes, type Organization, OrganizationName } from './organization.ts';
 import { markKeys, saveWithLimiter, setContentOfKeys } from './organization-limiter.ts';
@@ -29,6 +30,10 @@ export interface OrganizationDependencies extends AuditDependencies {
   apiKeys: { listAll: (organization: string) => AsyncIterable<{ id: string; shards: number; status: 'active' | 'revoked' }> };
 }
 
+export interface UpdateOrganizationDependencies extends OrganizationDependencies {
+  users: ActorChecks;
+}
+
 /** Lists the ids of all limiters of an organization's active keys. */
 export const limitersOf = async ({ apiKeys }: Pick<OrganizationDependencies, 'apiKeys'>, organization: string): Promise<string[]> => {
   const ids: string[] = [];
@@ -42,20 +47,22 @@ interface Change {
   fields: Partial<Organization>;
   /** The part of its limiter that changes, if any. */
   limiter?: 'limits' | 'status';
+  /** Conditions that the change has as well. */
+  checks?: readonly Write[];
 }
 
 const change = async (
   deps: OrganizationDependencies,
   origin: Origin,
   before: Organization,
-  { action, reason, fields, limiter }: Change,
+  { action, reason, fields, limiter, checks = [] }: Change,
 ): Promise<Organization> => {
   const { organizations, limiters } = deps;
   const { id } = before;
   const after: Organization = { ...before, ...fields, updated_at: Math.floor(origin.nowMs / 1_000) };
   const settings = { status: after.status, limits: toLimits(after.limits ?? organizations.defaultLimits()) };
   const audited = { action, organization: id, target: { type: 'organization', id }, reason: reason ?? null, before, after };
-  const save = (writes: readonly Write[]) => commit(deps, origin, audited, [organizations.toReplace(after, before), ...writes]);
+  const save = (writes: readonly Write[]) => commit(deps, origin, audited, [...checks, organizations.toReplace(after, before), ...writes]);
   if (limiter) {
     await saveWithLimiter(limiters, id, settings, limiter, origin.nowMs, save);
     await markKeys(limiters, id, await limitersOf(deps, id));
@@ -69,11 +76,11 @@ type Expected = readonly number[] | undefined;
  * Renames an organization, sets what its users' logins require, or allows or forbids to store content of its keys, from
  * each key's next request on.
  * Repeating the request includes keys that a crash left out.
- * @throws 404, 412; 503 if the setting has not reached all keys
+ * @throws 403, 404, 412; 503 if the setting has not reached all keys
  */
 export const updateOrganization = async (
-  deps: OrganizationDependencies,
-  origin: Origin,
+  deps: UpdateOrganizationDependencies,
+  actor: Actor,
   id: string,
   { name, no_content, require_second_factor, fresh_login_minutes }: OrganizationUpdate,
   expected?: Expected,
@@ -85,7 +92,11 @@ export const updateOrganization = async (
     ...(fresh_login_minutes !== undefined && { fresh_login_minutes }),
     ...(no_content !== undefined && { no_content, no_content_version: before.version + 1, no_content_pending: true }),
   };
-  const updated = await change(deps, origin, before, { action: 'organization.updated', fields });
+  const updated = await change(deps, actor.origin, before, {
+    action: 'organization.updated',
+    fields,
+    checks: deps.users.toCheckActor(actor),
+  });
   if (no_content === undefined) return updated;
   // A key that is created from now on has the setting, because its creation checks that version.
   await setContentOfKeys(deps.limiters, id, { mayStore: !no_content, version: updated.version }, await limitersOf(deps, id));

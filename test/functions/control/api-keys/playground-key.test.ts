@@ -274,7 +274,7 @@ describe('an id that is used again', () => {
     const stores = accountStores(database);
     const { second } = await twice({}, async (first, by) => {
       await revoke(by, first.id);
-      await updateOrganization(stores, admin.origin, by.organization as string, { no_content: true });
+      await updateOrganization(stores, admin, by.organization as string, { no_content: true });
     });
     expect(mayStore(await item(second.id))).toBe(false);
   });

@@ -44,7 +44,7 @@ const create = async (concurrency = 10, over?: Database) => {
 };
 
 const set = (no_content: boolean, over?: Database) =>
-  updateOrganization(accountStores(database, over), admin.origin, organization, OrganizationUpdate.parse({ no_content }));
+  updateOrganization(accountStores(database, over), admin, organization, OrganizationUpdate.parse({ no_content }));
 const current = () => accountStores(database).organizations.get(organization);
 
 // As each limiter item of the key says.

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
+import { updateOrganization } from '../../../../functions/control/organizations/update-organization.ts';
 import { inviteUser, NewUser } from '../../../../functions/control/users/invitations.ts';
 import { type AccessDependencies, deleteUser } from '../../../../functions/control/users/remove-access.ts';
 import { updateUser } from '../../../../functions/control/users/update-user.ts';
@@ -95,4 +96,20 @@ test('an owner who is demoted at the same time cannot invite another owner', asy
   const invited = inviteUser(deps, grace, NewUser.parse({ email: 'friend@example.com', role: 'owner' }));
   await expect(invited).rejects.toMatchObject({ status: 403, code: 'rights_changed' });
   expect(await deps.users.idOfEmail('friend@example.com')).toBeUndefined();
+});
+
+test('an owner who is demoted at the same time cannot change what the organization requires of logins', async () => {
+  const [ada, grace] = await twoOwners();
+  const organization = ada.organization as string;
+  const deps = dependenciesOver({
+    ...database.database,
+    transactWrite: async (input) => {
+      await demote(dependenciesOver(database.database), ada, grace);
+      await database.database.transactWrite(input);
+    },
+  });
+  const before = await deps.organizations.get(organization);
+  const changed = updateOrganization(deps, grace, organization, { fresh_login_minutes: 60 });
+  await expect(changed).rejects.toMatchObject({ status: 403, code: 'rights_changed' });
+  expect(await deps.organizations.get(organization)).toEqual(before);
 });
