@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { countLogin } from '../../shared/identity/count-login.ts';
 import { type LoginAttempt, REFUSED_MS } from '../../shared/identity/login-attempts.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import type { LoginChallenge, PageSession, SessionOrChallenge } from '../../shared/identity/session.ts';
@@ -10,7 +11,6 @@ import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
 import type { FinishedSsoLogin, SsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
 import { ssoSessionOf } from '../../shared/single-sign-on/sso-session.ts';
 import { type AcceptsLoginDependencies, acceptsLogin } from './accepts-login.ts';
-import { countLogin } from './count-login.ts';
 import { LoginRefused } from './errors.ts';
 import { type RefusalDependencies, recordRefusal } from './record-refusal.ts';
 import type { ChallengeAnswer } from './session.ts';

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ApiError } from '../../shared/http/errors.ts';
 import { SSO_PATHS } from '../../shared/identity/auth-paths.ts';
+import { countLogin, type LoginCounts } from '../../shared/identity/count-login.ts';
 import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import type { LoginChallenge, PageSession } from '../../shared/identity/session.ts';
 import { recordAction, type SessionDependencies } from '../../shared/identity/sessions.ts';
@@ -20,7 +21,7 @@ export const SsoCode = z.strictObject({
 });
 export type SsoCode = z.output<typeof SsoCode>;
 
-export interface BeginSessionDependencies extends SessionDependencies {
+export interface BeginSessionDependencies extends SessionDependencies, LoginCounts {
   logins: SsoLogins;
   tickets: SignInTickets;
   providers: Pick<IdentityProviderStore, 'find'>;
@@ -77,6 +78,7 @@ export const beginSession = async (
 ): Promise<BegunSession> => {
   await deps.attempts.count({ kind: 'sso', ipAddress: caller.ipAddress }, caller.receivedAtMs);
   const { user, finished } = await findLogin(deps, caller, body);
+  await countLogin(deps, user, caller.receivedAtMs);
   const ticket = await deps.tickets.issue(user.subject, caller.receivedAtMs);
   const answer = await deps.userPool.signInWithTicket({ subject: user.subject, ticket, client: login.client, caller });
   if (!answer) throw new SsoCodeRefused();

@@ -49,6 +49,7 @@ const dependencies: SingleSignOnDependencies = {
   sessions: createSessionStore(accounts),
   providers,
   attempts,
+  quotas,
   logins: createSsoLogins(database, attemptsTable),
   tickets: createSignInTickets(database, attemptsTable),
   ...createIssuerCalls(createFederation(process.env.ALLOWED_NETWORKS ?? '', Date.now), {

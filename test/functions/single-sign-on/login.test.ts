@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { countLogin } from '../../../shared/identity/count-login.ts';
 import {
   CONTROL,
   LOOPBACK,
@@ -240,6 +241,18 @@ describe('a code', () => {
     sso.clock.now = () => Date.now() + 61_000;
     expect(await browser.exchange(late)).toMatchObject(refused);
     sso.clock.now = Date.now;
+  });
+
+  test('begins no session for a user who has begun sixty within a minute', async () => {
+    const { domain } = await sso.addConnection(mock.issuer);
+    const email = newPerson(domain);
+    const browser = sso.browser();
+    const reply = await browser.login(email);
+    const user = await stored(email);
+    for (let i = 0; i < 60; i++) await countLogin(sso.deps, { id: user?.id ?? '' }, Date.now());
+    sso.entries.length = 0;
+    expect(await browser.exchange(reply)).toMatchObject({ status: 429, body: { error: { code: 'rate_limit_exceeded' } } });
+    expect(sso.entries).toEqual([]);
   });
 
   test('is refused once the user or the connection is disabled', async () => {

@@ -115,6 +115,7 @@ export const startSingleSignOn = async () => {
     sessions,
     providers,
     attempts,
+    quotas,
     logins: createSsoLogins(database, attemptsTable),
     tickets,
     ...createIssuerCalls(createFederation(EXEMPT, now), { database, table: attemptsTable, quotas, attempts, now }),
