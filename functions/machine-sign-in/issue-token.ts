@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { commit } from '../../shared/audit/commit.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
-import { TooManyAttempts } from '../../shared/identity/errors.ts';
+import { countWithin } from '../../shared/identity/count-within.ts';
 import { type Caller, callerOf, originOf } from '../../shared/identity/request-origin.ts';
 import type { StoredServiceAccount } from '../../shared/service-accounts/service-account-store.ts';
-import { SECOND_MS } from '../../shared/time/units.ts';
 import { proveBySecret } from './client-credentials.ts';
 import { unsupportedGrantType } from './errors.ts';
 import type { MachineSignInDependencies, Proof, TokenGrant } from './grant.ts';
@@ -52,14 +51,10 @@ const countSignIn = async (
   { id, organization }: Pick<StoredServiceAccount, 'id' | 'organization'>,
   nowMs: number,
 ): Promise<void> => {
-  const bounds = [
-    { account: id, max: MAX_SIGN_INS_OF_ACCOUNT },
-    { account: organization ?? PLATFORM, max: MAX_SIGN_INS_OF_ORGANIZATION },
-  ];
-  for (const bound of bounds) {
-    const { isCounted, untilMs } = await quotas.count({ kind: 'machine_sign_in', span: 'minute', ...bound }, nowMs);
-    if (!isCounted) throw new TooManyAttempts(Math.max(1, Math.ceil((untilMs - nowMs) / SECOND_MS)));
-  }
+  const ofEach = { kind: 'machine_sign_in', span: 'minute' } as const;
+  const ofAccount = { ...ofEach, account: id, max: MAX_SIGN_INS_OF_ACCOUNT };
+  const ofOrganization = { ...ofEach, account: organization ?? PLATFORM, max: MAX_SIGN_INS_OF_ORGANIZATION };
+  await countWithin(quotas, [ofAccount, ofOrganization], nowMs);
 };
 
 const openSession = async (deps: MachineSignInDependencies, caller: Caller, { account, name, facts }: Proof): Promise<IssuedToken> => {

@@ -6,7 +6,6 @@ const NO_HOST = ['ENOTFOUND', 'EAI_AGAIN'];
 
 interface Failure extends Error {
   code?: string;
-  hostname?: string;
 }
 
 // Outermost first. The SDK puts the reason of a failed login into the cause.
@@ -20,8 +19,8 @@ const chainOf = (error: Error): Failure[] => {
 export const adviceOn = (error: Error): string | undefined => {
   const chain = chainOf(error);
   if (chain.some(({ message }) => message === 'Region is missing')) return 'Set AWS_REGION to the one that Sluice is deployed in.';
-  const missing = chain.find(({ code = '' }) => NO_HOST.includes(code));
-  if (missing) return `Check AWS_REGION, which is ${process.env.AWS_REGION ?? 'that of the profile'}, and the network.`;
+  if (chain.some(({ code = '' }) => NO_HOST.includes(code)))
+    return `Check AWS_REGION, which is ${process.env.AWS_REGION ?? 'that of the profile'}, and the network.`;
   if (
     chain.some(({ name }) =>
       /^(CredentialsProviderError|TokenProviderError|Expired.*|UnrecognizedClient.*|InvalidClientTokenId)$/.test(name),

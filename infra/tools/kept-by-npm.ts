@@ -1,6 +1,7 @@
 import type { ParseArgsConfig } from 'node:util';
 
-type FlagOptions = NonNullable<ParseArgsConfig['options']>;
+/** The options of a command line. */
+export type FlagOptions = NonNullable<ParseArgsConfig['options']>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 // npm's own settings, which an .npmrc or a pipeline can have set.

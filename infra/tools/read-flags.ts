@@ -1,9 +1,7 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import type * as z from 'zod';
 import { plainReason } from '../../shared/http/plain-reason.ts';
-import { KeptByNpm, rejectKeptByNpm } from './kept-by-npm.ts';
-
-type FlagOptions = NonNullable<ParseArgsConfig['options']>;
+import { type FlagOptions, KeptByNpm, rejectKeptByNpm } from './kept-by-npm.ts';
 
 /**
  * Reads the flags of a command line. With `--help`, prints the usage and ends the process; with a flag that isn't

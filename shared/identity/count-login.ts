@@ -1,6 +1,5 @@
 import type { QuotaStore } from '../quotas/quota-store.ts';
-import { SECOND_MS } from '../time/units.ts';
-import { TooManyAttempts } from './errors.ts';
+import { countWithin } from './count-within.ts';
 import type { User } from './user.ts';
 
 // Each costs a call of the user pool, and a session is an entry of the audit log for good.
@@ -18,9 +17,9 @@ export interface LoginCounts {
  * elsewhere, so that strangers can't use up these limits.
  * @throws 429
  */
-export const countLogin = async ({ quotas }: LoginCounts, { id: account }: Pick<User, 'id'>, nowMs: number): Promise<void> => {
-  for (const bound of BOUNDS) {
-    const { isCounted, untilMs } = await quotas.count({ kind: 'login', account, ...bound }, nowMs);
-    if (!isCounted) throw new TooManyAttempts(Math.max(1, Math.ceil((untilMs - nowMs) / SECOND_MS)));
-  }
-};
+export const countLogin = ({ quotas }: LoginCounts, { id: account }: Pick<User, 'id'>, nowMs: number): Promise<void> =>
+  countWithin(
+    quotas,
+    BOUNDS.map((bound) => ({ kind: 'login', account, ...bound })),
+    nowMs,
+  );

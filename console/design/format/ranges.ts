@@ -55,13 +55,15 @@ const boundsOf = (name: RangeName, { from, to }: CustomRange): readonly [startS:
 
 /** What to change in a custom range so that the API reads it; undefined: nothing. */
 export const faultOfRange = (name: RangeName, custom: CustomRange): string | undefined => {
-  const [startS, endS] = boundsOf(name, custom) ?? [0, 1];
-  return endS <= startS ? 'Choose an end that is after the start' : undefined;
+  const bounds = boundsOf(name, custom);
+  return bounds && bounds[1] <= bounds[0] ? 'Choose an end that is after the start' : undefined;
 };
 
 /** The same for a range of days, of which the last one counts. @param mostDays how many the API reads at once */
 export const faultOfDays = (name: RangeName, custom: CustomRange, mostDays = Number.POSITIVE_INFINITY): string | undefined => {
-  const [startS, endS] = boundsOf(name, custom) ?? [0, 0];
+  const bounds = boundsOf(name, custom);
+  if (!bounds) return undefined;
+  const [startS, endS] = bounds;
   if (endS < startS) return 'Choose a last day that is on or after the first day';
   return endS - startS >= mostDays * DAY_S ? `Choose at most ${mostDays} days` : undefined;
 };

@@ -44,8 +44,7 @@ interface TallyFacts {
   promptBytes: number;
   // The maximum that the request can use, as its admission assumed.
   most: { promptTokens: number; completionTokens: number };
-  // By default one.
-  choices?: number;
+  choices: number;
   // With the text, a tokenizer can count the output if the runtime doesn't.
   keepsText: boolean;
   // The number of characters of the prompt that a choice echoes first.
@@ -58,7 +57,7 @@ interface TallyFacts {
 }
 
 /** Counts what an answer uses, chunk by chunk, for billing. */
-export const createTally = ({ promptBytes, most, choices = 1, keepsText, echoedCharacters, isEchoOnly, hasNoOutput, now }: TallyFacts) => {
+export const createTally = ({ promptBytes, most, choices, keepsText, echoedCharacters, isEchoOnly, hasNoOutput, now }: TallyFacts) => {
   let usage: (UpstreamUsage & { prompt_tokens: number; completion_tokens: number }) | undefined;
   // Output followed the runtime's last count.
   let isStale = false;

@@ -37,6 +37,7 @@ const serve = (wire: Uint8Array): void => {
     const tally = createTally({
       most: { promptTokens: 1_000_000, completionTokens: 1_000_000 },
       promptBytes: 10,
+      choices: 1,
       keepsText: true,
       echoedCharacters: () => 3,
       now: () => 0,

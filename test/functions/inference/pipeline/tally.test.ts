@@ -4,7 +4,7 @@ import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import { keptBytes } from '../../../support/kept-bytes.ts';
 
 const most = { promptTokens: 1_000, completionTokens: 1_000_000 };
-const facts = { promptBytes: 40, most, keepsText: true, echoedCharacters: () => 0, now: () => 1_000 };
+const facts = { promptBytes: 40, most, choices: 1, keepsText: true, echoedCharacters: () => 0, now: () => 1_000 };
 
 const count = (...chunks: unknown[]) => {
   const tally = createTally({ ...facts, keepsText: false });
@@ -188,7 +188,7 @@ describe('createTally', () => {
     const url = import.meta.resolve('../../../../functions/inference/pipeline/tally.ts');
     const kept = keptBytes<typeof import('../../../../functions/inference/pipeline/tally.ts')>(url, ({ createTally }) => {
       const most = { promptTokens: 1_000, completionTokens: 1_000_000 };
-      return createTally({ promptBytes: 40, most, keepsText: true, echoedCharacters: () => 0, now: () => 1_000 });
+      return createTally({ promptBytes: 40, most, choices: 1, keepsText: true, echoedCharacters: () => 0, now: () => 1_000 });
     });
     expect(kept).toBeLessThan(100);
   });
