@@ -24,22 +24,20 @@ export const stopOf = (ending: UpstreamChoice | undefined, { endsAtWindow }: Rep
   return stop_sequence ? { stop_reason: 'stop_sequence', stop_sequence } : because('end_turn');
 };
 
-const countOf = (details: Record<string, unknown> | null | undefined, name: string): number => {
-  const count = details?.[name];
-  return typeof count === 'number' ? count : 0;
-};
+/** A runtime's count; 0 if it is none. */
+export const countOf = (value: unknown): number => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0);
 
 /** The usage of Anthropic's Messages API: its three counts of input tokens add up to the tokens of the prompt. */
 export const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
-  const promptTokens = usage.prompt_tokens ?? 0;
-  const cachedTokens = Math.min(countOf(usage.prompt_tokens_details, 'cached_tokens'), promptTokens);
+  const promptTokens = countOf(usage.prompt_tokens);
+  const cachedTokens = Math.min(countOf(usage.prompt_tokens_details?.cached_tokens), promptTokens);
   return {
     input_tokens: promptTokens - cachedTokens,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cachedTokens,
     cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
-    output_tokens: usage.completion_tokens ?? 0,
-    output_tokens_details: { thinking_tokens: countOf(usage.completion_tokens_details, 'reasoning_tokens') },
+    output_tokens: countOf(usage.completion_tokens),
+    output_tokens_details: { thinking_tokens: countOf(usage.completion_tokens_details?.reasoning_tokens) },
     server_tool_use: null,
     service_tier: 'standard',
   };

@@ -44,6 +44,19 @@ describe('the usage of a message', () => {
     expect(usagesOf(stream([[first], [ended()]], { usage: cached }))[0]).toMatchObject({ input_tokens: 100 });
   });
 
+  test.each<[string, object]>([
+    ['an object', { prompt_tokens: { toString: 1 } }],
+    ['text', { prompt_tokens: 'many' }],
+    ['a negative number', { prompt_tokens: -5 }],
+    ['a fraction', { prompt_tokens: 1.5 }],
+    ['too large for an integer', { prompt_tokens: 1e300 }],
+  ])('has the estimated input at the start if the runtime’s count is %s', (_, counted) => {
+    const [start] = usagesOf(
+      stream([[{ ...chunkOf({ content: 'A' }), usage: counted as UpstreamUsage }]], { facts: { promptTokens: 90 } }),
+    );
+    expect(start).toMatchObject({ input_tokens: 90, cache_read_input_tokens: 0, output_tokens: 1 });
+  });
+
   test('is the same in a whole reply', () => {
     expect(whole(chunks, { usage: cached }).usage).toEqual(usageOf(cached));
   });
@@ -52,6 +65,11 @@ describe('the usage of a message', () => {
     ['no details', { prompt_tokens: 5, completion_tokens: 2 }, { input_tokens: 5, cache_read_input_tokens: 0, output_tokens: 2 }],
     ['nothing', {}, { input_tokens: 0, output_tokens: 0 }],
     ['details that are null', { prompt_tokens: 5, prompt_tokens_details: null }, { input_tokens: 5, cache_read_input_tokens: 0 }],
+    [
+      'counts of details that are none',
+      { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: -2 }, completion_tokens_details: { reasoning_tokens: 0.5 } },
+      { input_tokens: 5, cache_read_input_tokens: 0, output_tokens_details: { thinking_tokens: 0 } },
+    ],
     [
       'too many cached tokens',
       { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: 9 } },
