@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useKeptState } from '../../client/kept-state.ts';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { Segments, TextArea } from '../../design/controls/fields.tsx';
@@ -9,7 +9,12 @@ import type { Ticket } from '../tickets/ticket-words.ts';
 import { Uploads } from './uploads.tsx';
 import { useUploads } from './use-uploads.ts';
 
-type Visibility = 'public' | 'internal';
+interface Draft {
+  body: string;
+  visibility: 'public' | 'internal';
+}
+
+const EMPTY: Draft = { body: '', visibility: 'public' };
 
 const FOR_SUPPORT = {
   public: { label: 'Reply to the customer', readers: 'Visible to the customer', submit: 'Send to customer' },
@@ -19,10 +24,10 @@ const FOR_CUSTOMERS = { label: 'Reply', readers: undefined, submit: 'Send reply'
 
 const closedText = 'This ticket is closed. Reopen it to reply. Your text stays here.';
 
-/** Writes a message or, for support, a note. What was typed stays until it is stored. */
+/** Writes a message or, for support, a note. What was typed stays until it is stored, also if other screens are seen meanwhile. */
 export const ReplyForm = ({ ticket: { id, status }, isSupport }: { ticket: Ticket; isSupport: boolean }) => {
-  const [body, setBody] = useState('');
-  const [visibility, setVisibility] = useState<Visibility>('public');
+  const [draft, setDraft] = useKeptState(id, EMPTY);
+  const { body, visibility } = draft;
   const { uploads, add, remove, clear } = useUploads(id);
   const words = isSupport ? FOR_SUPPORT[visibility] : FOR_CUSTOMERS;
   const isInternal = visibility === 'internal';
@@ -40,7 +45,7 @@ export const ReplyForm = ({ ticket: { id, status }, isSupport }: { ticket: Ticke
             parameters: { id },
             body: { body, attachments, ...(isSupport && { visibility }) },
           });
-          setBody('');
+          setDraft({ ...draft, body: '' });
           clear();
           await readAgain('/v1/tickets', '/v1/summary');
         }}
@@ -49,7 +54,7 @@ export const ReplyForm = ({ ticket: { id, status }, isSupport }: { ticket: Ticke
           <Segments
             label="Visibility"
             value={visibility}
-            onChange={setVisibility}
+            onChange={(chosen) => setDraft({ ...draft, visibility: chosen })}
             choices={[
               ['public', 'Reply to the customer'],
               ['internal', 'Internal note'],
@@ -57,7 +62,7 @@ export const ReplyForm = ({ ticket: { id, status }, isSupport }: { ticket: Ticke
           />
         )}
         {isClosed && <Notice>{closedText}</Notice>}
-        <TextArea label={words.label} value={body} onChange={setBody} />
+        <TextArea label={words.label} value={body} onChange={(typed) => setDraft({ ...draft, body: typed })} />
         <Uploads uploads={uploads} add={add} remove={remove} />
       </Form>
     </Panel>

@@ -101,8 +101,20 @@ describe('tickets in the console', () => {
     await page.getByRole('link', { name: 'A question' }).click();
     await page.getByRole('button', { name: 'Assign to me' }).click();
     await page.getByRole('button', { name: 'Assign to me' }).waitFor({ state: 'detached' });
+    // What support begins to write stays while it looks at other tickets, and never becomes visible to the customer.
+    await page.getByText('Internal note').click();
+    await page.getByRole('textbox', { name: 'Internal note' }).fill('I look at');
+    await page.getByRole('link', { name: 'All tickets' }).click();
+    await page.getByRole('link', { name: 'Nothing works' }).click();
+    expect(await page.getByRole('textbox', { name: 'Reply to the customer' }).inputValue()).toBe('');
+    await page.goBack();
     await goTo(page, '/tickets?assignee=me');
-    await page.getByRole('link', { name: 'A question' }).waitFor();
+    await page.getByRole('link', { name: 'A question' }).click();
+    const note = page.getByRole('textbox', { name: 'Internal note' });
+    expect(await note.inputValue()).toBe('I look at');
+    await page.getByRole('button', { name: 'Save internal note' }).click();
+    await page.getByRole('log').getByText('I look at').waitFor();
+    expect(await note.inputValue()).toBe('');
     expect(faults).toEqual([]);
     await close();
   });
