@@ -24,12 +24,26 @@ const OPTIONS = {
   yes: { type: 'boolean', short: 'y' },
 } as const;
 
-/** Reads the flags of `cdk deploy` and cdk.json. @throws KeptByNpm */
+/** A value of the command line that no setting has. */
+export class UnknownContext extends Error {}
+
+// The CDK's own keys have a prefix. Any other would have no effect, and the command would change another installation.
+const checkKey = (assignment: string, known: object): void => {
+  const key = assignment.split('=', 1)[0] ?? '';
+  if (key === CONTEXT_KEY || key.includes(':') || Object.hasOwn(known, key)) return;
+  throw new UnknownContext(
+    `Nothing reads the context '${key}'. Settings are one JSON object, the context '${CONTEXT_KEY}', such as: -c ${CONTEXT_KEY}='{"name":"sluice-test"}'`,
+  );
+};
+
+/** Reads the flags of `cdk deploy` and cdk.json. @throws KeptByNpm, UnknownContext */
 export const readCommandLine = (flags: readonly string[], cdkJsonFile: string): CommandLine => {
   rejectKeptByNpm(OPTIONS, flags);
   const { values } = parseArgs({ args: [...flags], strict: false, options: OPTIONS });
   const cdkJson = CdkJson.parse(JSON.parse(readFileSync(cdkJsonFile, 'utf8')));
-  const given = (values.context ?? []).map(String).findLast((assignment) => assignment.startsWith(`${CONTEXT_KEY}=`));
+  const assignments = (values.context ?? []).map(String);
+  for (const assignment of assignments) checkKey(assignment, cdkJson.context);
+  const given = assignments.findLast((assignment) => assignment.startsWith(`${CONTEXT_KEY}=`));
   return {
     context: given?.slice(CONTEXT_KEY.length + 1) ?? cdkJson.context[CONTEXT_KEY],
     profile: typeof values.profile === 'string' ? values.profile : undefined,
