@@ -5,6 +5,7 @@ import { recordAction, type SessionDependencies } from '../../../shared/identity
 import type { SignIn } from '../../../shared/identity/sign-in.ts';
 import type { StoredUser } from '../../../shared/identity/user-store.ts';
 import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
+import { passwordUseOf } from '../../../shared/single-sign-on/password-use.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { requireNotBreakGlass } from '../users/break-glass.ts';
@@ -13,6 +14,10 @@ import type { SignedInUser } from './authenticate.ts';
 import { checkIdentity, wrongPassword } from './passwords.ts';
 import { foreignSession } from './refresh-session.ts';
 import type { IdentityProof, TotpSecret } from './session.ts';
+
+interface PasswordRule {
+  identityProviders: Pick<IdentityProviderStore, 'passwordRule'>;
+}
 
 interface Holder {
   actor: Actor;
@@ -48,16 +53,16 @@ const checkFactors = async (deps: SessionDependencies, { actor, caller, proof }:
 
 /**
  * Records that the user has proved who they are, so that the session can change money and rights.
- * @throws 400 for a wrong password or code, 403 for a session of a company's sign-in, 429
+ * @throws 400 for a wrong password or code, 403 if the user must sign in with their company, 429
  */
 export const proveIdentity = async (
-  deps: SessionDependencies,
+  deps: SessionDependencies & PasswordRule,
   { caller, body, actor, user, session, sessionId, authenticatedAt }: SignedInUser & { caller: Caller; body: IdentityProof },
 ): Promise<void> => {
-  if (session?.proof.startsWith('sso:'))
+  if (session?.proof.startsWith('sso:') || (await passwordUseOf(deps.identityProviders, user)) === 'refused')
     throw new Forbidden({
       code: 'fresh_login_required',
-      message: "You have no password here. Sign in with your organization's identity provider again to prove who you are.",
+      message: "Your password doesn't count here. Sign in with your organization's identity provider to prove who you are.",
     });
   const { withCode } = await checkFactors(deps, { actor, caller, proof: body });
   const now = Math.floor(caller.receivedAtMs / SECOND_MS);
@@ -92,11 +97,7 @@ export const finishTotp = async (
 };
 
 /** Switches the second factor off. @throws 400 for a wrong password or code, 409 for the break-glass owner, 429 */
-export const stopTotp = async (
-  deps: SessionDependencies & { identityProviders: Pick<IdentityProviderStore, 'passwordRule'> },
-  holder: Holder,
-  user: StoredUser,
-): Promise<void> => {
+export const stopTotp = async (deps: SessionDependencies & PasswordRule, holder: Holder, user: StoredUser): Promise<void> => {
   // First, so that nobody spends a code on it.
   await requireNotBreakGlass(deps.identityProviders, user);
   await checkFactors(deps, holder);

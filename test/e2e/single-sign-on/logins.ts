@@ -200,13 +200,21 @@ describe('an owner', () => {
     expect((await enforce(weak.id)).body.error.code).toBe('not_enforceable');
     expect((await enforce(owner.id)).body).toMatchObject({ enforced: true });
     for (const { email, password } of [member, weak]) expect(await login(email, password)).toMatchObject(refused);
+    const prove = ({ token, password }: typeof member) =>
+      control.call('POST', '/v1/auth/proof', { token, body: { current_password: password } });
+    // A session from before goes on, but its password proves nothing.
+    expect(await prove(member)).toMatchObject({ status: 403, body: { error: { code: 'fresh_login_required' } } });
+    expect((await prove(owner)).body.error).toMatchObject({ param: 'code' });
     const { session } = (await login(owner.email, owner.password)).body;
     const answer = { email: owner.email, session, code: totpOf(secret) };
     const { access_token: token } = await control.done('POST', '/v1/auth/challenge', { body: answer });
     expect(await currentSession(token)).toMatchObject({ proof: 'password', second_factor: true });
     openId.groups.set('zoe@globex.example', ['finance']);
-    expect(await signOn('zoe@globex.example')).toMatchObject({ object: 'session' });
+    const zoe = await signOn('zoe@globex.example');
+    expect(zoe).toMatchObject({ object: 'session' });
     await update(globex, { status: 'disabled' });
+    expect((await prove(member)).status).toBe(204);
+    expect((await prove({ ...member, token: zoe.access_token })).status).toBe(403);
     expect((await login(member.email, member.password)).status).toBe(200);
     expect((await begin('zoe@globex.example')).page).toMatchObject({ html: expect.stringContaining('switched off') });
     await update(globex, { status: 'active', enforced: false, break_glass: null });
