@@ -28,11 +28,22 @@ const RETRIED_MS = 1_000;
 // The item would have been used later, had it admitted the request: it is from an older backup.
 const isRestored = ({ last_used = 0 }: KeyItem, admittedAtMs: number): boolean => last_used + RETRIED_MS < admittedAtMs;
 
-// Charges a request whose reservations were lost by a restore. `rebuild` counts it for its end user.
-const chargeLost = async ({ database, limiters, usage, now }: Settling, key: KeyItem, queued: QueuedSettlement): Promise<Settled> => {
+// True if a later attempt of the request has its event, or can still get it.
+const isLeftToAnother = async ({ limiters }: Settling, key: KeyItem, { event }: QueuedSettlement): Promise<boolean> => {
+  const { request_id, key_id, admitted_at, cost_nanos } = event;
+  const shards = await readAllShards(limiters, key_id);
+  if (shards.some((shard) => entryOf(shard, request_id))) return true;
+  // The event of a failed attempt would make a repetition free that is about to be admitted under the same id.
+  return cost_nanos === 0n && !isRestored(key, admitted_at);
+};
+
+// Charges a request without an event whose reservations were lost by a restore, or undone for a repetition that was
+// then rejected. `rebuild` counts it for its end user.
+const chargeLost = async (deps: Settling, key: KeyItem, queued: QueuedSettlement): Promise<Settled> => {
+  const { database, limiters, usage, now } = deps;
   const { event, shards } = queued;
   const { request_id: requestId, key_id: keyId, org_id: org, project_id: project, admitted_at: admittedAtMs } = event;
-  if (await usage.get(keyId, requestId, shards)) return 'settled_before';
+  if ((await isLeftToAnother(deps, key, queued)) || (await usage.get(keyId, requestId, shards))) return 'settled_before';
   const owners = [...(project === undefined ? [] : [project]), ...(isOrganizationLimited(key) ? [org] : [])];
   const charged = event.cost_nanos === 0n ? [] : [key, ...(await limiters.getMany(owners))];
   const charges = charged.map(({ id: limiterId }) => {
@@ -54,9 +65,12 @@ export const settleQueued = async (deps: Settling, queued: QueuedSettlement): Pr
   const { event, limiterId, shards } = queued;
   const { request_id: requestId, key_id: keyId, admitted_at: admittedAtMs } = event;
   const item = await limiters.get(limiterId);
-  if (!item || !isKeyItem(item)) return 'settled_before';
+  if (!item || !isKeyItem(item)) {
+    if (event.outcome === 'orphaned') return 'settled_before';
+    throw new Error(`The limiter ${limiterId} of ${requestId} is missing. Rebuild it with 'npm run admin -- rebuild'.`);
+  }
   const entry = entryOf(item, requestId);
-  if (!entry && event.outcome !== 'orphaned' && isRestored(item, admittedAtMs)) return chargeLost(deps, item, queued);
+  if (!entry && event.outcome !== 'orphaned') return chargeLost(deps, item, queued);
   // The key's entry is released last. An entry of another attempt is still in use.
   if (entry?.admittedAtMs !== admittedAtMs) return 'settled_before';
   const { reservations, isComplete } = await reservationsOf(item, requestId, entry, (ownerId) => readAllShards(limiters, ownerId));

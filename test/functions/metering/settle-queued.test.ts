@@ -10,6 +10,7 @@ import { sweep } from '../../../functions/metering/sweep.ts';
 import { createFifoQueue } from '../../../infra/local/sqs/fifo-queue.ts';
 import { type LimiterItem, storedEntriesOf } from '../../../shared/admission/item/limiter-item.ts';
 import type { PresentedKey } from '../../../shared/admission/item/secret.ts';
+import { shardIds } from '../../../shared/admission/item/shards.ts';
 import { createLimiterStore } from '../../../shared/admission/stores/limiter-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
@@ -51,10 +52,10 @@ const settleBatch = (deps: Settling, Records: readonly object[], hasTime: () => 
   middy<unknown, SQSBatchResponse>().use(queueMessages(queuedSettlements(deps)))({ Records }, { hasTime } as TimedContext);
 
 // The organization is prepaid; each request has a queue of its own.
-const setUp = async () => {
+const setUp = async (fields: Parameters<typeof makeKey>[1] = {}) => {
   let now = START;
   const org = newId('organization');
-  const key: PresentedKey = await makeKey(database.limiters, { org, total_budget_nanos: CREDIT });
+  const key: PresentedKey = await makeKey(database.limiters, { org, total_budget_nanos: CREDIT, ...fields });
   await limitOrganization(database.limiters, org, { isPrepaid: true }, START);
   await database.database.update({
     TableName: database.tables.Keys as string,
@@ -130,6 +131,29 @@ const setUp = async () => {
   };
 };
 
+type SetUp = Awaited<ReturnType<typeof setUp>>;
+
+const replaceItem = (item: Record<string, unknown>): Promise<unknown> =>
+  database.database.put({ TableName: database.tables.Keys as string, Item: item });
+
+// As a backup from before the request has them: without its reservations, and without what was counted.
+const restoreLimiters = async ({ key, admission }: SetUp): Promise<void> => {
+  const own = await database.limiters.get(key.keyId);
+  for (const id of [key.keyId, own?.org as string]) {
+    const item = await database.limiters.get(id);
+    const { [admission.requestId]: _, ...fl } = storedEntriesOf(item as LimiterItem);
+    const before = Object.fromEntries(Object.entries(item ?? {}).filter(([name]) => !/^([rtdm]\d+|spent|slot|last_used|ep)$/.test(name)));
+    const avail = { ...(item?.avail !== undefined && { avail: CREDIT }) };
+    await replaceItem({ ...before, ...avail, fl });
+  }
+};
+
+// As a repetition that takes over does, before it is admitted.
+const undo = async ({ key, admission }: SetUp): Promise<void> => {
+  const item = await database.limiters.get(key.keyId);
+  await releaseDeadAttempt(database.limiters, item as Parameters<typeof releaseDeadAttempt>[1], admission.requestId, undefined, START);
+};
+
 describe('settleQueued', () => {
   test('charges and releases exactly as the function would have', async () => {
     const { event, send, deliver, charged, stored } = await setUp();
@@ -172,11 +196,11 @@ describe('settleQueued', () => {
   });
 
   test('does not touch the reservation of a later attempt of its request, and the request is charged once', async () => {
-    const { key, request, admission, event, keys, send, deliver, charged, wait } = await setUp();
+    const set = await setUp();
+    const { key, request, admission, event, keys, send, deliver, charged, wait } = set;
     await send(event);
     wait(MINUTE_MS);
-    const item = await database.limiters.get(key.keyId);
-    await releaseDeadAttempt(database.limiters, item as Parameters<typeof releaseDeadAttempt>[1], admission.requestId, undefined, START);
+    await undo(set);
     const again = await admit(keys, request);
     expect(await deliver()).toBe(0);
     expect(Object.keys((await database.limiters.get(key.keyId))?.fl ?? {})).toEqual([admission.requestId]);
@@ -184,41 +208,75 @@ describe('settleQueued', () => {
     expect(await charged()).toBe(3_000n);
   });
 
-  test('charges nothing if its request was undone in the same moment', async () => {
-    const { key, admission, event, send, deliver, charged, stored } = await setUp();
+  test('charges nothing while a later attempt of its request is in flight in another shard of its key', async () => {
+    const set = await setUp({ tokens_per_minute: 200_000, total_budget_nanos: 3_000_000_000n });
+    const { admission, event, send, deliver, stored } = set;
     await send(event);
-    const undo = async (): Promise<void> => {
-      const item = await database.limiters.get(key.keyId);
-      await releaseDeadAttempt(database.limiters, item as Parameters<typeof releaseDeadAttempt>[1], admission.requestId, undefined, START);
-    };
+    const [own] = admission.reservations;
+    const other = shardIds(set.key.keyId, admission.shards).find((id) => id !== own?.limiterId);
+    await undo(set);
+    await replaceItem({ ...(await database.limiters.get(other as string)), fl: { [admission.requestId]: [START + 1, 10, 0, 0, 1] } });
+    expect(await deliver()).toBe(0);
+    expect(await stored()).toBeUndefined();
+  });
+
+  test('charges a request once that was undone in the same moment for a repetition that was then rejected', async () => {
+    const set = await setUp();
+    const { event, request, keys, send, deliver, charged, wait } = set;
+    await send(event);
     const late: Database = {
       ...database.database,
       transactWrite: async (input) => {
-        await undo();
+        await undo(set);
         await database.database.transactWrite(input);
       },
     };
     expect(await deliver(late)).toBe(1);
     expect(await deliver()).toBe(0);
+    expect(await charged()).toBe(COST);
+    wait(MINUTE_MS);
+    const again = await admit(keys, request);
+    await settle({ usage: database.usage, keys }, again, eventOf(again, { tokens: 7, costNanos: 3_000n }));
+    expect(await charged()).toBe(COST);
+  });
+
+  test('leaves the event to a repetition, if an attempt failed that was undone for it', async () => {
+    const set = await setUp();
+    const { event, send, deliver, charged, stored } = set;
+    await send({ ...event, outcome: 'upstream_failed', cost_nanos: 0n, completion_tokens: 0, prompt_tokens: 0 });
+    await undo(set);
+    expect(await deliver()).toBe(0);
     expect(await stored()).toBeUndefined();
     expect(await charged()).toBe(0n);
   });
 
-  test('charges a request whose reservations a restore has lost, once', async () => {
-    const { key, admission, event, send, deliver, charged, stored, wait } = await setUp();
-    const own = await database.limiters.get(key.keyId);
-    for (const id of [key.keyId, own?.org as string]) {
-      const item = await database.limiters.get(id);
-      const { [admission.requestId]: _, ...fl } = storedEntriesOf(item as LimiterItem);
-      const before = Object.fromEntries(Object.entries(item ?? {}).filter(([name]) => !/^([rtdm]\d+|spent|slot|last_used|ep)$/.test(name)));
-      const avail = { ...(item?.avail !== undefined && { avail: CREDIT }) };
-      await database.database.put({ TableName: database.tables.Keys as string, Item: { ...before, ...avail, fl } });
-    }
+  test.each([false, true])('charges a request whose reservations a restore has lost, once (key used since: %s)', async (isUsedSince) => {
+    const set = await setUp();
+    const { key, event, send, deliver, charged, stored, wait } = set;
+    await restoreLimiters(set);
+    if (isUsedSince) await replaceItem({ ...(await database.limiters.get(key.keyId)), last_used: START + MINUTE_MS });
     await send(event);
     await deliver();
     await send({ ...event, outcome: 'timed_out' });
     wait(6 * MINUTE_MS);
     await deliver();
+    expect(await stored()).toEqual(event);
+    expect(await charged()).toBe(COST);
+  });
+
+  test('waits for a limiter that a restore has lost, and charges its request when it is rebuilt', async () => {
+    const set = await setUp();
+    const { key, event, send, deliver, charged, sweep: sweepIt, stored, wait } = set;
+    await send(event);
+    await restoreLimiters(set);
+    const rebuilt = await database.limiters.get(key.keyId);
+    await database.database.delete({ TableName: database.tables.Keys as string, Key: { id: key.keyId } });
+    expect(await deliver()).toBe(1);
+    expect(await stored()).toBeUndefined();
+    await replaceItem({ ...rebuilt });
+    wait(MAX_IN_FLIGHT_MS + MINUTE_MS);
+    await sweepIt();
+    expect(await deliver()).toBe(0);
     expect(await stored()).toEqual(event);
     expect(await charged()).toBe(COST);
   });
@@ -269,9 +327,8 @@ test('the ledger equals the event, whatever function, queue, sweep and takeover 
           takeover: async () => {
             // Only a request whose function has ended is taken over.
             if (names.includes('function')) return;
-            const { keyId } = set.key;
             const stored = await set.stored();
-            const item = await database.limiters.get(keyId);
+            const item = await database.limiters.get(set.key.keyId);
             await releaseDeadAttempt(
               database.limiters,
               item as Parameters<typeof releaseDeadAttempt>[1],
@@ -296,8 +353,8 @@ test('the ledger equals the event, whatever function, queue, sweep and takeover 
         const cost = await set.charged();
         const stored = await set.stored();
         if (stored?.outcome === 'completed') expect(cost).toBe(COST);
-        // Nothing but a takeover can make a request free whose settlement was queued.
-        if (isSent && !names.includes('takeover')) expect(cost).toBe(COST);
+        // Nothing makes a request free whose settlement was queued.
+        if (isSent) expect(cost).toBe(COST);
         if (cost > 0n) charges++;
       },
     ),
