@@ -4,7 +4,7 @@ const textsOf = ({ requests_per_minute, tokens_per_minute, concurrency, month_bu
   'requests per minute': requests_per_minute === null ? 'none' : String(requests_per_minute),
   'tokens per minute': tokens_per_minute === null ? 'none' : String(tokens_per_minute),
   concurrency: String(concurrency),
-  'month budget': month_budget === null ? 'none' : `$${month_budget}`,
+  'month budget': month_budget ?? 'none',
   prepaid: prepaid ? 'yes' : 'no',
 });
 

@@ -2,6 +2,7 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { S3Client } from '@aws-sdk/client-s3';
 import { createApiKeyStore } from '../../../functions/control/api-keys/api-key-store.ts';
+import { currencyOf } from '../../../functions/control/billing/currency.ts';
 import { balanceOf } from '../../../functions/control/organizations/balance.ts';
 import type { CreditGrant } from '../../../functions/control/organizations/credit.ts';
 import { createOrganizationStore } from '../../../functions/control/organizations/organization-store.ts';
@@ -13,6 +14,7 @@ import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import { createBilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import { createBillingClient, createBillingFiles } from '../../../shared/billing/billing-files.ts';
+import { createBillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
 import { createCreditNoteStore } from '../../../shared/billing/credit-note-store.ts';
 import { createInvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { createCreditStore } from '../../../shared/credit/credit-store.ts';
@@ -243,8 +245,8 @@ const deleteOrganizationData = async (
 // A deduction has a negative amount.
 const describeGrant = ({ amount, organization, number }: CreditGrant): string =>
   amount.startsWith('-')
-    ? `Deducted $${amount.slice(1)} from ${organization} (grant ${number}).`
-    : `Granted $${amount} to ${organization} (grant ${number}).`;
+    ? `Deducted ${amount.slice(1)} of credit from ${organization} (grant ${number}).`
+    : `Granted ${amount} of credit to ${organization} (grant ${number}).`;
 
 const explainSubject = async (database: Database, { subject, hours, stack }: Extract<Command, { command: 'why' }>): Promise<string> => {
   const logs = new CloudWatchLogsClient();
@@ -256,7 +258,11 @@ const explainSubject = async (database: Database, { subject, hours, stack }: Ext
     usage: createUsageStore(database, await physicalName('USAGE_TABLE', 'UsageTable', stack)),
     models: createModelStore(database, await physicalName('MODELS_TABLE', 'ModelsTable', stack)),
   });
-  return whyRequest({ logs, requests }, subject.id, prefix, range);
+  const currency = async () => {
+    const billing = createRecordTable(database, await physicalName('BILLING_TABLE', 'BillingTable', stack));
+    return currencyOf(await createBillingSettingsStore(billing).getSeller());
+  };
+  return whyRequest({ logs, requests, currency }, subject.id, prefix, range);
 };
 
 const toJson = (report: object): string =>

@@ -41,14 +41,18 @@ export const countedLines = async (files: BillingFiles, file: DayFile): Promise<
   return sources;
 };
 
-const inWords = (source: { events: number; cost_nanos: bigint } | undefined): string =>
-  `${source?.events ?? 0} events and $${dollarsOf(source?.cost_nanos ?? 0n)}`;
+/** An amount with its currency, such as `1.25 EUR`. */
+export const amountText = (nanos: bigint, currency: string): string => `${dollarsOf(nanos)} ${currency}`;
+
+const inWords = (source: { events: number; cost_nanos: bigint } | undefined, currency: string): string =>
+  `${source?.events ?? 0} events and ${amountText(source?.cost_nanos ?? 0n, currency)}`;
 
 /**
  * Counts the events of a day again, but only those that were counted for the invoice.
  * @param file what was counted; undefined: nothing
  * @param sources the API keys and deployments that have events now
  * @param promised the models with a promise for the month of the day
+ * @param currency of the invoice
  */
 export const verifyDay = async (
   files: BillingFiles,
@@ -56,6 +60,7 @@ export const verifyDay = async (
   file: DayFile | undefined,
   sources: readonly EventSource[],
   promised: ReadonlySet<string>,
+  currency: string,
 ): Promise<VerifiedDay> => {
   const counted = file ? await countedLines(files, file) : new Map<string, Map<string, string>>();
   const billed = new Map(file?.sources.map((source) => [source.id, source]));
@@ -80,7 +85,7 @@ export const verifyDay = async (
     const now = count.end()?.source;
     result.events += now?.events ?? 0;
     if (canonicalJson(now) !== canonicalJson(billed.get(source)))
-      result.differences.push(`${day}, ${source}: ${inWords(now)}, but ${inWords(billed.get(source))} were billed.`);
+      result.differences.push(`${day}, ${source}: ${inWords(now, currency)}, but ${inWords(billed.get(source), currency)} were billed.`);
   });
   throwFailures(failures);
   result.groups = listGroups(sums.groups);

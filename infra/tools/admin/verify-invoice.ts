@@ -23,9 +23,8 @@ import type { CreditNoteStore } from '../../../shared/billing/credit-note-store.
 import type { Invoice, InvoiceLine, ProjectCharge } from '../../../shared/billing/invoice.ts';
 import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import type { CreditStore } from '../../../shared/credit/credit-store.ts';
-import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { ServiceLevel } from '../../../shared/service-levels/service-level.ts';
-import { countedLines, type UncountedEvent, type VerifiedDay, verifyDay } from './verify-day.ts';
+import { amountText, countedLines, type UncountedEvent, type VerifiedDay, verifyDay } from './verify-day.ts';
 
 export interface VerifyDependencies extends SourceDependencies {
   invoices: Pick<InvoiceStore, 'find' | 'ofMonth'>;
@@ -55,11 +54,13 @@ export interface Verification {
   /** Sentences; none: the invoice is equal to what its events give. */
   differences: string[];
   late: LateEvents[];
+  /** Of the amounts in the sentences and of late events. */
+  currency: string;
 }
 
 const identityOfLine = ({ quantity: _, amount_nanos: __, unit_price_nanos: ___, ...names }: InvoiceLine): string => canonicalJson(names);
-const inWords = (line: InvoiceLine | undefined): string =>
-  line ? `${line.quantity === null ? '' : `${line.quantity} × `}$${dollarsOf(line.amount_nanos)}` : 'nothing';
+const inWords = (line: InvoiceLine | undefined, currency: string): string =>
+  line ? `${line.quantity === null ? '' : `${line.quantity} × `}${amountText(line.amount_nanos, currency)}` : 'nothing';
 
 // Release 0.1.0 wrote lines of another form.
 const isOfFirstRelease = (billed: readonly InvoiceLine[]): boolean => billed.every(({ rerate_from }) => rerate_from === undefined);
@@ -72,7 +73,7 @@ const roundedLike = ({ month, currency, lines }: Invoice): Pick<Invoice, 'month'
   currency: isOfFirstRelease(lines) ? 'USD' : currency,
 });
 
-const compareLines = (billed: readonly InvoiceLine[], derived: readonly InvoiceLine[]): string[] => {
+const compareLines = ({ lines: billed, currency }: Invoice, derived: readonly InvoiceLine[]): string[] => {
   const [ofInvoice, ofEvents] = [billed, inBilledForm(billed, derived)].map(
     (lines) => new Map(lines.map((line) => [identityOfLine(line), line])),
   ) as [Map<string, InvoiceLine>, Map<string, InvoiceLine>];
@@ -80,30 +81,30 @@ const compareLines = (billed: readonly InvoiceLine[], derived: readonly InvoiceL
     const [line, other] = [ofInvoice.get(name), ofEvents.get(name)];
     if (canonicalJson(line) === canonicalJson(other)) return [];
     const { description, kind } = (line ?? other) as InvoiceLine;
-    return [`Line '${description}' (${kind}): the invoice has ${inWords(line)}, the events give ${inWords(other)}.`];
+    return [`Line '${description}' (${kind}): the invoice has ${inWords(line, currency)}, the events give ${inWords(other, currency)}.`];
   });
 };
 
 // Invoices of release 0.1.0 have no annex.
-const compareProjects = (billed: readonly ProjectCharge[] | undefined, derived: readonly ProjectCharge[]): string[] => {
+const compareProjects = ({ projects: billed, currency }: Invoice, derived: readonly ProjectCharge[]): string[] => {
   if (billed === undefined) return [];
   const [ofInvoice, ofEvents] = [billed, derived].map((all) => new Map(all.map((each) => [each.project_id, each])));
   return [...new Set([...billed, ...derived].map(({ project_id }) => project_id))].flatMap((id) => {
     const [one, other] = [ofInvoice?.get(id), ofEvents?.get(id)];
     if (canonicalJson(one) === canonicalJson(other)) return [];
     const words = (charge: ProjectCharge | undefined) =>
-      charge ? `${charge.requests} requests and $${dollarsOf(charge.amount_nanos)}` : 'nothing';
+      charge ? `${charge.requests} requests and ${amountText(charge.amount_nanos, currency)}` : 'nothing';
     return [`Annex, ${id ?? 'no project'}: the invoice has ${words(one)}, the events give ${words(other)}.`];
   });
 };
 
-const compareLevels = (billed: readonly ServiceLevel[], derived: readonly ServiceLevel[]): string[] =>
+const compareLevels = ({ service_levels: billed = [], currency }: Invoice, derived: readonly ServiceLevel[]): string[] =>
   [...new Set([...billed, ...derived].map(({ model }) => model))].flatMap((model) => {
     const [one, other] = [billed, derived].map((levels) => levels.find((level) => level.model === model));
     if (canonicalJson(one) === canonicalJson(other)) return [];
     const words = (level: ServiceLevel | undefined): string =>
       level
-        ? `${level.answered} of ${level.answered + level.failed} requests answered, $${dollarsOf(level.charges_nanos)} and ${level.misses.length} misses`
+        ? `${level.answered} of ${level.answered + level.failed} requests answered, ${amountText(level.charges_nanos, currency)} and ${level.misses.length} misses`
         : 'nothing';
     return [`Service level of ${model}: the invoice has ${words(one)}, the events give ${words(other)}.`];
   });
@@ -113,7 +114,8 @@ const compareGrant = async (deps: VerifyDependencies, invoice: Invoice, levels: 
   const expected = more > 0n ? more : 0n;
   const granted = (await deps.credit.getOnce(invoice.organization, prepaidCreditKey(invoice.id)))?.amount_nanos ?? 0n;
   if (granted === expected) return [];
-  return [`Prepaid credit for service levels: $${dollarsOf(granted)} was granted, the events give $${dollarsOf(expected)}.`];
+  const amount = (nanos: bigint): string => amountText(nanos, invoice.currency);
+  return [`Prepaid credit for service levels: ${amount(granted)} was granted, the events give ${amount(expected)}.`];
 };
 
 // A credit note can credit at most what is left of its invoice. Nothing is credited before the invoice is issued.
@@ -122,10 +124,11 @@ const compareCredit = async (deps: VerifyDependencies, invoice: Invoice, levels:
   const derived = serviceCreditLines({ ...invoice, service_levels: [...levels] });
   const note = await deps.creditNotes.find(serviceCreditNoteId(invoice));
   const grant = await compareGrant(deps, invoice, levels);
+  const amount = (nanos: bigint): string => amountText(nanos, invoice.currency);
   if (!note) {
     const isMissing = derived.length > 0 && invoice.credited_nanos < invoice.total_nanos;
     return [
-      ...(isMissing ? [`Credit note for service levels: there is none, the events give $${dollarsOf(sumOfCredit(derived))}.`] : []),
+      ...(isMissing ? [`Credit note for service levels: there is none, the events give ${amount(sumOfCredit(derived))}.`] : []),
       ...grant,
     ];
   }
@@ -139,7 +142,7 @@ const compareCredit = async (deps: VerifyDependencies, invoice: Invoice, levels:
     (!isLimited || invoice.credited_nanos === invoice.total_nanos);
   if (isEqual) return grant;
   return [
-    `Credit note ${number}: it has $${dollarsOf(amount_nanos)} and other lines, the events give $${dollarsOf(sumOfCredit(derived))}.`,
+    `Credit note ${number}: it has ${amount(amount_nanos)} and other lines, the events give ${amount(sumOfCredit(derived))}.`,
     ...grant,
   ];
 };
@@ -183,7 +186,7 @@ const groupLate = async (deps: VerifyDependencies, organization: string, uncount
 export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promise<Verification> => {
   const invoice = await deps.invoices.find(id);
   if (!invoice) throw new Error(`There is no invoice ${id}.`);
-  const { organization, month } = invoice;
+  const { organization, month, currency } = invoice;
   const inputs = await readInputs(deps, invoice);
   const load = (day: string, sha256: string | null): Promise<DayFile | undefined> => loadDay(deps.files, organization, day, { sha256 });
 
@@ -206,6 +209,7 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
       file,
       sourcesOf(day),
       isOwn ? promised : new Set(file?.services?.map(({ model }) => model)),
+      currency,
     );
     verified.push(now);
     if (isOwn) addServices(services, now.services);
@@ -230,12 +234,13 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
     lines: invoice.lines.length,
     differences: [
       ...verified.flatMap(({ differences }) => differences),
-      ...compareLines(invoice.lines, derived.lines),
-      ...compareProjects(invoice.projects, listProjects(projects).map(toProjectCharge)),
-      ...compareLevels(invoice.service_levels ?? [], levels),
+      ...compareLines(invoice, derived.lines),
+      ...compareProjects(invoice, listProjects(projects).map(toProjectCharge)),
+      ...compareLevels(invoice, levels),
       ...(await compareCredit(deps, invoice, levels)),
       ...SUMS.filter((name) => invoice[name] !== derived[name]).map(
-        (name) => `${name}: the invoice has $${dollarsOf(invoice[name])}, the events give $${dollarsOf(derived[name])}.`,
+        (name) =>
+          `${name}: the invoice has ${amountText(invoice[name], currency)}, the events give ${amountText(derived[name], currency)}.`,
       ),
     ],
     late: await groupLate(
@@ -243,6 +248,7 @@ export const verifyInvoice = async (deps: VerifyDependencies, id: string): Promi
       organization,
       verified.flatMap(({ uncounted }) => uncounted),
     ),
+    currency,
   };
 };
 
@@ -252,12 +258,12 @@ const shown = (lines: readonly string[]): string[] =>
   lines.length > MAX_SHOWN_LINES ? [...lines.slice(0, MAX_SHOWN_LINES), `… and ${lines.length - MAX_SHOWN_LINES} more.`] : [...lines];
 
 /** The report for an operator. */
-export const describeVerification = ({ invoice, number, events, lines, differences, late }: Verification): string => {
+export const describeVerification = ({ invoice, number, events, lines, differences, late, currency }: Verification): string => {
   const name = number === null ? invoice : `${invoice} (${number})`;
   const verdict = differences.length === 0 ? `equal: ${name}, ${lines} lines from ${events} events.` : `differs: ${name}`;
   const after = late.map(
     ({ day, source, events: n, cost_nanos, is_billed }) =>
-      `Later events: ${day}, ${source}: ${n} events and $${dollarsOf(cost_nanos)}, ${is_billed ? 'billed by a later invoice' : 'which the next invoice will bill'}.`,
+      `Later events: ${day}, ${source}: ${n} events and ${amountText(cost_nanos, currency)}, ${is_billed ? 'billed by a later invoice' : 'which the next invoice will bill'}.`,
   );
   return [verdict, ...shown(differences), ...shown(after)].join('\n');
 };

@@ -24,7 +24,7 @@ export const ledgerRow = async (deps: LedgerDependencies): Promise<Row> => {
       checked++;
       const { drift } = await balanceOf(deps, id);
       // Requests that settle during a read differ only in that read.
-      if (drift !== 0n && drift === (await balanceOf(deps, id)).drift) wrong.push(`${id}: $${dollarsOf(drift)}`);
+      if (drift !== 0n && drift === (await balanceOf(deps, id)).drift) wrong.push(`${id}: ${dollarsOf(drift)}`);
     }
     if (next === null) break;
     after = next;

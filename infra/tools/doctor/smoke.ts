@@ -113,6 +113,6 @@ export const smokeRow = async (deps: SmokeDependencies, secret: string): Promise
   const { prompt_tokens, completion_tokens } = usage;
   return ok(
     CHECK,
-    `${model.name}: ${prompt_tokens} + ${completion_tokens} tokens, $${dollarsOf(event.cost_nanos)} billed by ${event.price_version}`,
+    `${model.name}: ${prompt_tokens} + ${completion_tokens} tokens, ${dollarsOf(event.cost_nanos)} billed by ${event.price_version}`,
   );
 };

@@ -39,6 +39,7 @@ const why = async (subject: string): Promise<string> => {
     KEYS_TABLE: run.tables.Keys,
     MODELS_TABLE: run.tables.Models,
     USAGE_TABLE: run.tables.Usage,
+    BILLING_TABLE: run.tables.Billing,
   };
   const { stdout } = await promisify(execFile)(process.execPath, [await bundledProgram(MAIN), 'why', subject], { env });
   return stdout;
@@ -64,7 +65,7 @@ test('shows lines and usage event of an admitted request, and the refusal of a r
   const text = await why(id);
   expect(text).toMatch(/\| request +\| completed +\|/);
   expect(text).toMatch(/^route +\/v1\/chat\/completions, streamed$/m);
-  expect(text).toMatch(/^cost +\$/m);
+  expect(text).toMatch(/^cost +\D+[\d.]+ by /m);
 
   const rejected = await send({ model: 'no-such-model' });
   const refusal = await why(rejected.headers.get('x-request-id') ?? '');

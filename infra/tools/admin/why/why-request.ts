@@ -1,4 +1,5 @@
 import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import type { Currency } from '../../../../functions/control/billing/currency.ts';
 import { drawTimeline } from '../../../../functions/control/observability/requests/draw-timeline.ts';
 import { describeRequest, isRequestId } from '../../../../functions/control/observability/requests/retrieve-request.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
@@ -19,6 +20,8 @@ interface RequestSources {
   logs: CloudWatchLogsClient;
   /** Where usage events are found. */
   requests: () => Promise<Parameters<typeof describeRequest>[0]>;
+  /** The currency of all prices. */
+  currency: () => Promise<Pick<Currency, 'symbol'>>;
 }
 
 const sourceOf = (prefix: string, groups: readonly string[]): string =>
@@ -39,12 +42,11 @@ const accessQuery = (prefix: string, id: string): string =>
     `| filter extended_request_id = '${id}' or gateway_request_id = '${id}'`,
   ].join('\n');
 
-const timelineOf = async ({ requests }: RequestSources, id: string, lines: readonly LogRow[]): Promise<string | undefined> => {
+const timelineOf = async ({ requests, currency }: RequestSources, id: string, lines: readonly LogRow[]): Promise<string | undefined> => {
   const keyId = lines.map((line) => line.get('key_id')).find((found) => found !== undefined);
   if (keyId === undefined) return undefined;
   const found = await describeRequest(await requests(), keyId, id);
-  // As all amounts of this tool.
-  return found && drawTimeline(found.detail, '$');
+  return found && drawTimeline(found.detail, (await currency()).symbol);
 };
 
 /**

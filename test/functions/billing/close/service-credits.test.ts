@@ -366,6 +366,6 @@ describe('verification', () => {
     const grant = { TableName: accounts, Key: { account: organization, record: 'grant#00000001' } };
     const { Item: stored } = await database.database.get(grant);
     await database.database.put({ TableName: accounts, Item: { ...stored, amount_nanos: DOLLAR + 1n } });
-    expect(await differing()).toContain('Prepaid credit for service levels: $1.000000001 was granted, the events give $1.');
+    expect(await differing()).toContain('Prepaid credit for service levels: 1.000000001 USD was granted, the events give 1 USD.');
   });
 });

@@ -102,7 +102,7 @@ describe("an organization's limits", () => {
       '  requests per minute: 60 (was none)',
       '  tokens per minute: none (was 9000)',
       '  concurrency: 5 (was 100)',
-      '  month budget: none (was $2.5)',
+      '  month budget: none (was 2.5)',
       '  prepaid: no (was yes)',
     ]);
   });
@@ -127,17 +127,17 @@ describe("an organization's money", () => {
     expect(limitsOf(key)).toMatchObject({ budgets: { day: 5n, total: 12_500_000_000n } });
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('have never been set');
     expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain(
-      'Set the limits of org_paying. They apply to all of its keys.\n  requests per minute: none\n  tokens per minute: none\n  concurrency: 100\n  month budget: $500 (was none)\n  prepaid: yes (was no)\n',
+      'Set the limits of org_paying. They apply to all of its keys.\n  requests per minute: none\n  tokens per minute: none\n  concurrency: 100\n  month budget: 500 (was none)\n  prepaid: yes (was no)\n',
     );
     const limited = { budgets: { month: 500_000_000_000n }, isPrepaid: true, concurrency: 100 };
     expect(limitsOf(await itemOf('org_paying'))).toMatchObject(limited);
     expect(isOrganizationLimited(await itemOf(keyId))).toBe(true);
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '100.25', '--reason', 'invoice 7')).stdout).toContain(
-      '$100.25',
+      'Granted 100.25 of credit to org_paying (grant 1).',
     );
     const correction = ['--dollars=-0.25', '--reason', 'correction', '--actor', 'finance'];
     expect((await admin('grant-credit', '--org', 'org_paying', ...correction)).stdout).toContain(
-      'Deducted $0.25 from org_paying (grant 2).',
+      'Deducted 0.25 of credit from org_paying (grant 2).',
     );
     const { stdout: balance, code } = await admin('balance', '--org', 'org_paying');
     expect(JSON.parse(balance)).toEqual({

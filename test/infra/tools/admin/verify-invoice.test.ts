@@ -60,6 +60,15 @@ const changeLinesOfOctober = async (change: (line: InvoiceLine, i: number) => In
   });
 };
 
+const changeCurrency = async (currency: string): Promise<void> => {
+  await database.database.update({
+    TableName: database.tables.Billing as string,
+    Key: { account: (await invoiceOf()).id, record: 'invoice' },
+    UpdateExpression: 'SET currency = :currency',
+    ExpressionAttributeValues: { ':currency': currency },
+  });
+};
+
 beforeEach(async () => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   organization = newId('organization');
@@ -114,7 +123,7 @@ describe('the verification of an invoice', () => {
       ExpressionAttributeValues: { ':packed': pack({ lines, projects: projects?.slice(1), replaced }) },
     });
     expect((await verify('2026-11')).differences).toEqual([
-      'Annex, prj_1: the invoice has nothing, the events give 1 requests and $0.000000007.',
+      'Annex, prj_1: the invoice has nothing, the events give 1 requests and 0.000000007 USD.',
     ]);
   });
 
@@ -130,10 +139,10 @@ describe('the verification of an invoice', () => {
     const { differences } = await verify();
     expect(differences).toEqual([
       expect.stringContaining(`${DAY}, ${key}: ${event.request_id} was changed.`),
-      `${DAY}, ${key}: 2 events and $0.060014002, but 2 events and $0.060014001 were billed.`,
-      "Line 'small, difference to the sum of all requests' (metering_difference): the invoice has $0.059986, the events give $0.059986001.",
+      `${DAY}, ${key}: 2 events and 0.060014002 USD, but 2 events and 0.060014001 USD were billed.`,
+      "Line 'small, difference to the sum of all requests' (metering_difference): the invoice has 0.059986 USD, the events give 0.059986001 USD.",
       expect.stringContaining("Line 'Rounding to whole cents' (rounding)"),
-      'subtotal_nanos: the invoice has $0.083514001, the events give $0.083514002.',
+      'subtotal_nanos: the invoice has 0.083514001 USD, the events give 0.083514002 USD.',
     ]);
   });
 
@@ -151,20 +160,16 @@ describe('the verification of an invoice', () => {
 
   test('says equal for an invoice of release 0.1.0 in a currency without cents, which was rounded to cents', async () => {
     await changeLinesOfOctober(({ rerate_from: _, ...line }) => line);
-    await database.database.update({
-      TableName: database.tables.Billing as string,
-      Key: { account: (await invoiceOf()).id, record: 'invoice' },
-      UpdateExpression: 'SET currency = :currency',
-      ExpressionAttributeValues: { ':currency': 'JPY' },
-    });
+    await changeCurrency('JPY');
     expect((await invoiceOf()).currency).toBe('JPY');
     expect(await verify()).toMatchObject({ differences: [] });
   });
 
-  test('names a line that is not what its events give', async () => {
+  test('names a line that is not what its events give, with amounts in the currency of the invoice', async () => {
     await changeLinesOfOctober((line, i) => (i === 0 ? { ...line, amount_nanos: line.amount_nanos + 1n } : line));
+    await changeCurrency('EUR');
     expect((await verify()).differences).toEqual([
-      "Line 'small, prompt tokens' (tokens): the invoice has 100 × $0.000010001, the events give 100 × $0.00001.",
+      "Line 'small, prompt tokens' (tokens): the invoice has 100 × 0.000010001 EUR, the events give 100 × 0.00001 EUR.",
     ]);
   });
 
@@ -181,7 +186,7 @@ describe('the verification of an invoice', () => {
     const before = await verify();
     expect(before).toMatchObject({ differences: [], late: [{ ...late, is_billed: false }] });
     expect(describeVerification(before)).toContain(
-      `Later events: ${DAY}, ${key}: 1 events and $0.000000007, which the next invoice will bill.`,
+      `Later events: ${DAY}, ${key}: 1 events and 0.000000007 USD, which the next invoice will bill.`,
     );
 
     events.push(await usage('2026-11-02', { key_id: await closing.addKey(organization) }));

@@ -46,5 +46,5 @@ test('every organization with credit adds up, or the row names the one that does
   expect(await ledgerRow(deps)).toMatchObject({ status: 'ok', found: '2 organizations with credit, each adds up' });
   const [wrong = ''] = organizations;
   await database.limiters.configure(wrong, { avail: 9_000_000_000n });
-  expect(await ledgerRow(deps)).toMatchObject({ status: 'failure', found: `1 of 2 organizations don't add up: ${wrong}: $1` });
+  expect(await ledgerRow(deps)).toMatchObject({ status: 'failure', found: `1 of 2 organizations don't add up: ${wrong}: 1` });
 });
