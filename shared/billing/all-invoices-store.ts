@@ -40,7 +40,7 @@ const newestFirst = (one: InvoiceEntry, other: InvoiceEntry): number => (one.cur
 /**
  * The list of the invoices of all organizations, by state and month, in the table `billing`. The only code that knows
  * its keys: `invoices`/`<state>#<month>#<invoice>` and `invoices`/`check`. A change of an invoice's state moves its
- * entry in the same transaction; `toCorrect` corrects entries that an earlier release did not write or move.
+ * entry in the same transaction; `toCorrect` corrects entries that an earlier release did not write, move or change.
  * @param table the records of that table
  */
 export const createAllInvoicesStore = (table: RecordTable) => {
@@ -109,10 +109,12 @@ export const createAllInvoicesStore = (table: RecordTable) => {
      */
     toCorrect: async (invoices: readonly Listed[]): Promise<{ id: string; writes: Write[] }[]> => {
       const keys = invoices.flatMap((invoice) => InvoiceState.options.map((state) => entryKey(state, invoice)));
-      const listed = new Set((keys.length === 0 ? [] : await table.getMany(keys)).map(({ record }) => String(record)));
+      const listed = new Map((keys.length === 0 ? [] : await table.getMany(keys)).map((row) => [String(row.record), row]));
       return invoices.flatMap((invoice) => {
         const stale = InvoiceState.options.filter((state) => state !== invoice.state && listed.has(entryKey(state, invoice).record));
-        if (stale.length === 0 && listed.has(entryKey(invoice.state, invoice).record)) return [];
+        const entry = listed.get(entryKey(invoice.state, invoice).record);
+        const isCurrent = entry?.due_at === invoice.due_at && entry.is_open === isOpen(invoice);
+        if (stale.length === 0 && isCurrent) return [];
         return [{ id: invoice.id, writes: [...stale.map((state) => table.toDelete(entryKey(state, invoice))), toPut(invoice)] }];
       });
     },

@@ -79,6 +79,21 @@ describe('checkInvoiceList', () => {
     expect([await listed('issued'), await listed('paid')]).toEqual([[], [invoice.id]]);
   });
 
+  test('counts an invoice no longer as open that an earlier release has listed, or credited whole', async () => {
+    const organization = await newOrganization();
+    const due = { state: 'issued', due_at: NOW - 1, total_nanos: 10_000_000n } as const;
+    const paid = await createEarlier(organization, { ...due, total_nanos: 0n });
+    const credited = await createEarlier(organization, { ...due, credited_nanos: 10_000_000n, created_at: NOW + 1 });
+    const open = await createEarlier(organization, { ...due, created_at: NOW + 2 });
+    await tableOf('Billing', emulator.database).put(entryOf(paid, 'issued'), { id: paid.id, due_at: paid.due_at });
+    await tableOf('Billing', emulator.database).put(entryOf(credited, 'issued'), { id: credited.id, due_at: NOW - 1, is_open: true });
+    await tableOf('Billing', emulator.database).put(entryOf(open, 'issued'), { id: open.id, due_at: open.due_at });
+    await checkInvoiceList(depsOf());
+    const { allInvoices } = stores(emulator.database);
+    expect(await allInvoices.countOpen(NOW)).toEqual({ drafts: 0, open: 1, overdue: 1, isComplete: true });
+    expect(await allInvoices.toCorrect([paid, credited, open])).toEqual([]);
+  });
+
   test('checks once a month', async () => {
     const organization = await newOrganization();
     await checkInvoiceList(depsOf());
