@@ -4,12 +4,13 @@ import type { LimiterConfigurationStore } from '../../shared/admission/stores/li
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { prefixes, timeOfTimedId } from '../../shared/ids/id.ts';
 import { DAY_MS } from '../../shared/time/units.ts';
+import { dayOf } from '../../shared/usage/bucket.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
 import { ALWAYS, type KeyShards, type Lifetime } from './key-events.ts';
 
 export interface UsedKeysDependencies {
   limiters: Pick<LimiterConfigurationStore, 'listByOrganization' | 'getMany'>;
-  rollups: Pick<RollupStore, 'listDays'>;
+  rollups: Pick<RollupStore, 'listDays' | 'listTenMinutes'>;
 }
 
 // Limiter items are never deleted, so the number of shards is the most that the key has had.
@@ -39,26 +40,42 @@ const listKeys = async ({ limiters }: UsedKeysDependencies, organization: string
   return [...keys.values()];
 };
 
-// One query a key.
-const daysWithTotals = async (
-  { rollups }: UsedKeysDependencies,
-  keys: readonly Key[],
-  [first, last]: readonly [first: string, last: string],
-): Promise<Map<string, ReadonlySet<string>>> => {
-  const days = new Map<string, ReadonlySet<string>>();
-  const failures = await inParallel(keys, PARALLEL_KEYS, async ({ id }) => {
-    const rows = await Array.fromAsync(rollups.listDays(id, first, last), ({ day }) => day);
-    if (rows.length > 0) days.set(id, new Set(rows));
-  });
-  throwFailures(failures);
-  return days;
-};
-
 // A key's id contains its creation, and every admission stores the last use in its limiter.
 const lifetimeOf = ({ id, lastUsedMs }: Key): Lifetime => ({
   fromMs: timeOfTimedId('key', id) - MAX_CLOCK_DIFFERENCE_MS,
   untilMs: lastUsedMs + MAX_CLOCK_DIFFERENCE_MS,
 });
+
+// The latest time of a key's day that has totals, in ms since the epoch.
+const lastTotalsMs = async ({ rollups }: UsedKeysDependencies, keyId: string, day: string): Promise<number> => {
+  let lastMs: number | undefined;
+  for await (const { bucket } of rollups.listTenMinutes({ keyId, day })) if (bucket) lastMs = Date.parse(`${day}T${bucket.time}Z`);
+  // The totals of ten minutes are removed after 90 days.
+  return lastMs ?? Date.parse(day) + DAY_MS - 1;
+};
+
+interface KeyTotals {
+  days: ReadonlySet<string>;
+  /** The latest of the day of its last use, which is too early in a limiter from an older backup; 0: none. */
+  lastMs: number;
+}
+
+// One query a key, and another one if its last use is in the range.
+const readKeyTotals = async (
+  deps: UsedKeysDependencies,
+  keys: readonly Key[],
+  [first, last]: readonly [first: string, last: string],
+): Promise<Map<string, KeyTotals>> => {
+  const totals = new Map<string, KeyTotals>();
+  const failures = await inParallel(keys, PARALLEL_KEYS, async (key) => {
+    const days = new Set(await Array.fromAsync(deps.rollups.listDays(key.id, first, last), ({ day }) => day));
+    if (days.size === 0) return;
+    const lastDay = dayOf(lifetimeOf(key).untilMs);
+    totals.set(key.id, { days, lastMs: days.has(lastDay) ? await lastTotalsMs(deps, key.id, lastDay) : 0 });
+  });
+  throwFailures(failures);
+  return totals;
+};
 
 const isAlive = ({ fromMs, untilMs }: Lifetime, day: string): boolean => fromMs < Date.parse(day) + DAY_MS && untilMs >= Date.parse(day);
 
@@ -72,11 +89,14 @@ export const findUsedKeys = async (
   range: readonly [first: string, last: string],
 ): Promise<(day: string) => { key: KeyShards; lifetime: Lifetime }[]> => {
   const keys = await listKeys(deps, organization);
-  const daysOf = await daysWithTotals(deps, keys, range);
-  const lives = keys.map((key) => ({ key, lifetime: lifetimeOf(key) }));
+  const totals = await readKeyTotals(deps, keys, range);
+  const lives = keys.map((key) => {
+    const { fromMs, untilMs } = lifetimeOf(key);
+    return { key, lifetime: { fromMs, untilMs: Math.max(untilMs, totals.get(key.id)?.lastMs ?? 0) } };
+  });
   return (day) =>
     lives.flatMap(({ key, lifetime }) => {
       if (isAlive(lifetime, day)) return { key, lifetime };
-      return daysOf.get(key.id)?.has(day) ? { key, lifetime: ALWAYS } : [];
+      return totals.get(key.id)?.days.has(day) ? { key, lifetime: ALWAYS } : [];
     });
 };

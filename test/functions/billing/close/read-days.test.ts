@@ -71,26 +71,58 @@ describe('readDays', () => {
     for (let keys = 0; keys < 3; keys++) await closing.addKey(organization, { shards: 3 });
     const dependencies = counting();
     const listDays = jest.fn(dependencies.rollups.listDays);
-    const days = await readDays({ ...dependencies, rollups: { listDays } }, { organization, reader: 'inv_1', days: [DAY, '2026-10-30'] });
+    const days = await readDays(
+      { ...dependencies, rollups: { ...dependencies.rollups, listDays } },
+      { organization, reader: 'inv_1', days: [DAY, '2026-10-30'] },
+    );
     expect(days.size).toBe(2);
     expect(queries.size).toBe(0);
     expect(listDays).toHaveBeenCalledTimes(3);
   });
 
-  test('reads the days with totals of a key that lost its limiter, and with it its last use', async () => {
-    const key = await closing.addKey(organization, { shards: 2 });
-    const event = await use(key, at('10:00:00'), 2);
+  const rollUp = async (event: UsageEvent, time?: string): Promise<void> => {
     const totals = noTotals();
     addEvent(totals, event);
-    await closing.rollups.put({ keyId: key, day: DAY, model: MODEL, orgId: organization, totals });
-    await database.database.update({
+    const of = { keyId: event.key_id, day: DAY, model: MODEL, orgId: organization, totals };
+    await closing.rollups.put(of);
+    if (time) await closing.rollups.put({ ...of, bucket: { shard: event.key_id, time } });
+  };
+  const setLastUse = (key: string, lastUsedMs: number | undefined) =>
+    database.database.update({
       TableName: database.tables.Keys as string,
       Key: { id: key },
-      UpdateExpression: 'REMOVE last_used',
+      ...(lastUsedMs === undefined
+        ? { UpdateExpression: 'REMOVE last_used' }
+        : { UpdateExpression: 'SET last_used = :at', ExpressionAttributeValues: { ':at': lastUsedMs } }),
     });
+
+  test('reads the days with totals of a key that lost its limiter, and with it its last use', async () => {
+    const key = await closing.addKey(organization, { shards: 2 });
+    await rollUp(await use(key, at('10:00:00'), 2));
+    await setLastUse(key, undefined);
     const days = await read([DAY, '2026-10-03']);
     expect(days.get(DAY)?.events).toBe(1);
     expect([...queries.values()]).toEqual([BUCKETS_A_DAY, BUCKETS_A_DAY]);
+  });
+
+  test('reads the events after the last use of a key whose limiter is from an older backup', async () => {
+    const key = await closing.addKey(organization, { createdMs: at('10:05:00') });
+    await use(key, at('10:05:01'));
+    await rollUp(await use(key, at('11:55:00')), '11:50');
+    await setLastUse(key, at('10:05:01'));
+    const days = await read([DAY, '2026-10-03']);
+    expect(days.get(DAY)?.events).toBe(2);
+    // From 10:00 to 12:00.
+    expect(queries).toEqual(new Map([[key, 12]]));
+  });
+
+  test('reads the rest of the day of such a last use, if the totals of its ten minutes are removed', async () => {
+    const key = await closing.addKey(organization, { createdMs: at('10:05:00') });
+    await rollUp(await use(key, at('23:55:00')));
+    await setLastUse(key, at('10:05:01'));
+    const days = await read([DAY, '2026-10-03']);
+    expect(days.get(DAY)?.events).toBe(1);
+    expect(queries).toEqual(new Map([[key, 84]]));
   });
 });
 
