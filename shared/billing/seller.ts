@@ -39,7 +39,10 @@ export const Seller = z.object({
     .string()
     .regex(/^[A-Z]{3}$/, 'expected an ISO 4217 code, such as "USD"')
     .default(DEFAULT_TERMS.currency)
-    .meta({ description: 'The currency of all prices. Amounts called dollars are amounts of this currency.' }),
+    .meta({
+      description:
+        'The currency of all prices. Amounts called dollars are amounts of this currency. A change converts nothing: prices, budgets, credit, drafts and amounts carried forward keep their numbers.',
+    }),
   currency_symbol: z.string().min(1).max(4).default(DEFAULT_TERMS.currency_symbol),
   payment_terms_days: z
     .int()

@@ -61,6 +61,7 @@ const Payment = ({ draft, change }: PartProps) => {
       <ShortFields>
         <TextField
           label={LABELS.currency}
+          hint="A change converts nothing: all amounts keep their numbers."
           fault={faults.currency}
           value={draft.currency}
           onChange={(currency) => change({ currency })}
