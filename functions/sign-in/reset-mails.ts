@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { DelayQueue } from '../../shared/aws/message-queue.ts';
+import { ServiceUnavailable } from '../../shared/http/errors.ts';
 import type { SessionDependencies } from '../../shared/identity/sessions.ts';
 import type { MessageWork } from '../../shared/middleware/queue-messages.ts';
 import type { IdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
@@ -11,7 +12,14 @@ const ResetRequest = z.object({ email: z.string() });
 
 /** The queue of requests for codes. */
 export const createResetRequests = (queue: DelayQueue) => ({
-  add: (email: string): Promise<void> => queue.send({ body: JSON.stringify({ email }), delaySeconds: 0 }),
+  /** Queues a code for an address. @throws 503 if the queue can't be reached */
+  add: async (email: string): Promise<void> => {
+    try {
+      await queue.send({ body: JSON.stringify({ email }), delaySeconds: 0 });
+    } catch (error) {
+      throw new ServiceUnavailable(error);
+    }
+  },
 });
 export type ResetRequests = ReturnType<typeof createResetRequests>;
 

@@ -12,7 +12,10 @@ export interface ResetDependencies extends SessionDependencies {
   resetRequests: ResetRequests;
 }
 
-/** Requests a code for the user with this address. Effects and duration are the same if no user has it. @throws 429 */
+/**
+ * Requests a code for the user with this address. Effects and duration are the same if no user has it.
+ * @throws 429, 503
+ */
 export const startReset = async (deps: ResetDependencies, caller: Caller, email: string): Promise<void> => {
   await deps.attempts.count({ kind: 'forgot', ipAddress: caller.ipAddress, account: email }, caller.receivedAtMs);
   await deps.resetRequests.add(email);

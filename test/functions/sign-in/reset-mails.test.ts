@@ -46,3 +46,8 @@ test('a code is mailed to an active user, and the identity provider is not calle
 test('a code is mailed to the break-glass owner alone while an identity provider is enforced', async () => {
   expect((await request('eve@example.com', 'gil@example.com')).mailed).toEqual(['gil@example.com']);
 });
+
+test('a request for a code is a 503 if the queue can’t be reached', async () => {
+  const requests = createResetRequests({ send: () => Promise.reject(new Error('connect ECONNREFUSED')) });
+  await expect(requests.add('ada@example.com')).rejects.toMatchObject({ status: 503, code: 'service_unavailable' });
+});

@@ -8,6 +8,7 @@ import { newTimedId } from '../../../../shared/ids/id.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 import type { OrganizationStatuses } from '../../access/actor.ts';
 import type { SignDownload } from '../downloads/download.ts';
+import { sendTask } from '../send-task.ts';
 import { type Export, exportToWire, type NewExport } from './export-resource.ts';
 
 export interface ExportRouteDependencies extends AuditDependencies {
@@ -53,7 +54,7 @@ const newExport = (organization: string, { actor, nowMs }: Origin, wanted: NewEx
  * Creates an export, and queues the task that makes its file. With an idempotency key that was used before, returns the
  * earlier export.
  * @throws 404 for an unknown organization; 409 if too many exports are running; 422 if the key was used for another
- * request
+ * request; 503
  */
 export const createExport = async (
   deps: ExportRouteDependencies,
@@ -65,7 +66,7 @@ export const createExport = async (
   await deps.organizations.get(organization);
   const send = async (stored: EventExport): Promise<Export> => {
     // Also for a repeated request, since the first one may have crashed before it sent the task.
-    if (isRunning(stored)) await deps.billingTasks.send({ task: 'export', organization, export: stored.id }, origin.nowMs);
+    if (isRunning(stored)) await sendTask(deps, { task: 'export', organization, export: stored.id }, origin.nowMs);
     return exportToWire(stored, null);
   };
   const earlier = async (): Promise<EventExport | undefined> => {

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { commit } from '../../../../shared/audit/commit.ts';
 import { closableAt, Month, monthOf, nextMonth } from '../../../../shared/billing/month.ts';
-import { Conflict, ServiceUnavailable } from '../../../../shared/http/errors.ts';
+import { Conflict } from '../../../../shared/http/errors.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 import type { Actor } from '../../access/actor.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
+import { sendTask } from '../send-task.ts';
 import type { InvoiceDependencies } from './change-invoice.ts';
 
 export const NewInvoice = z.strictObject({
@@ -67,11 +68,7 @@ export const requestInvoice = async (deps: RequestDependencies, actor: Actor, bo
   if (existing) throw new AlreadyInvoiced(month, existing.number ?? existing.id);
   const target = { type: 'month', id: month };
   await commit(deps, origin, { action: 'invoice.requested', organization, target, after: { month } }, deps.users.toCheckActor(actor));
-  try {
-    // The time makes the task new: within a minute of an earlier one, another invoice may have become void.
-    await deps.billingTasks.send({ task: 'close', organization, month }, origin.nowMs, origin.nowMs);
-  } catch (error) {
-    throw new ServiceUnavailable(error);
-  }
+  // The time makes the task new: within a minute of an earlier one, another invoice may have become void.
+  await sendTask(deps, { task: 'close', organization, month }, origin.nowMs, origin.nowMs);
   return { object: 'closing', organization, month };
 };

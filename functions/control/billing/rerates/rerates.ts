@@ -7,9 +7,10 @@ import { Conflict, InvalidRequest, ResourceNotFound } from '../../../../shared/h
 import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
 import type { Page, PageRequest } from '../../../../shared/http/page.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
-import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import type { Actor } from '../../access/actor.ts';
 import type { OrganizationStore } from '../../organizations/organization-store.ts';
+import { sendTask } from '../send-task.ts';
 import { findPrices, type PriceLookup } from './find-prices.ts';
 import { isComplete, type NewRerate, type PhaseFacts, progressToWire, type RerateResource, toResource } from './rerate-resource.ts';
 
@@ -22,7 +23,7 @@ export interface RerateRouteDependencies extends AuditDependencies, PriceLookup 
 // The most days of GPU time that can be listed at once.
 const MAX_DAYS = 365;
 // By then, all requests have ended and are settled.
-const SETTLED_MS = 60 * 60 * SECOND_MS;
+const SETTLED_MS = HOUR_MS;
 
 const checkTimes = ({ start_time, end_time }: NewRerate, nowMs: number): void => {
   const reject = (expected: string): never => {
@@ -51,8 +52,8 @@ const describe = async (deps: Pick<RerateRouteDependencies, 'rerates'>, rerate: 
   );
 
 // The task of a rerate of all organizations sends one for each of them.
-const begin = ({ billingTasks }: RerateRouteDependencies, { id, organization, phase }: Rerate, nowMs: number): Promise<void> =>
-  billingTasks.send({ task: 'rerate', organization: organization ?? 'platform', rerate: id }, nowMs, messageStep(phase, 0));
+const begin = (deps: RerateRouteDependencies, { id, organization, phase }: Rerate, nowMs: number): Promise<void> =>
+  sendTask(deps, { task: 'rerate', organization: organization ?? 'platform', rerate: id }, nowMs, messageStep(phase, 0));
 
 // Only an execution is recorded in the audit log: a preview changes nothing.
 const write = async (deps: RerateRouteDependencies, { origin }: Actor, rerate: Rerate, writes: readonly Write[]): Promise<void> => {
@@ -75,7 +76,7 @@ const isSame = (existing: Rerate, rerate: Rerate): boolean => {
 /**
  * Creates a rerate, and begins its preview (`dry_run`) or its execution. With an idempotency key that was used before,
  * returns the earlier one, and begins it if a crash has prevented that.
- * @throws 400 for times and versions, 404 for the organization, 422 if the key was used for another rerate
+ * @throws 400 for times and versions, 404 for the organization, 422 if the key was used for another rerate, 503
  */
 export const createRerate = async (
   deps: RerateRouteDependencies,
@@ -134,7 +135,7 @@ class PreviewRunning extends Conflict {
 
 /**
  * Executes a previewed rerate; continues one that is being executed already.
- * @throws 404, 409, 412 after a concurrent change
+ * @throws 404, 409, 412 after a concurrent change, 503
  */
 export const executeRerate = async (deps: RerateRouteDependencies, actor: Actor, id: string): Promise<RerateResource> => {
   const { nowMs } = actor.origin;

@@ -119,6 +119,17 @@ describe('POST /v1/billing/exports', () => {
     expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1);
   });
 
+  test('returns 503 if the queue can’t be reached, and queues the task when the request is repeated', async () => {
+    const { deps, owner, call } = await setUp();
+    const request = { body: OCTOBER, headers: { 'idempotency-key': 'queue-down' } };
+    const { billingTasks } = deps;
+    deps.billingTasks = createBillingTasks({ send: () => Promise.reject(new Error('connect ECONNREFUSED')) });
+    expect(await call(owner, 'POST', LIST, request)).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+    deps.billingTasks = billingTasks;
+    const { status, body } = await call(owner, 'POST', LIST, request);
+    expect([status, sent.at(-1)]).toEqual([202, expect.objectContaining({ task: 'export', export: body.id })]);
+  });
+
   test('refuses a sixth running job with 409, also if all come at once', async () => {
     const { owner, call } = await setUp();
     const replies = await Promise.all(Array.from({ length: 8 }, () => call(owner, 'POST', LIST, { body: OCTOBER })));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RerateResource } from '../../../../../functions/control/billing/rerates/rerate-resource.ts';
 import { executeRerate, listRerates, retrieveRerate } from '../../../../../functions/control/billing/rerates/rerates.ts';
+import { createBillingTasks } from '../../../../../shared/billing/billing-tasks.ts';
 import { transact } from '../../../../../shared/database/transaction.ts';
 import { startTestDatabase, type TestDatabase } from '../../../../support/emulators/database.ts';
 import { newId } from '../../../../support/fixtures/new-id.ts';
@@ -43,6 +44,17 @@ describe('creating a rerate', () => {
     const dayBefore = Date.parse(DAY) / 1_000 - 86_400;
     for (const other of [{ reason: 'Another reason.' }, { start_time: dayBefore }, { end_time: Date.parse(DAY) / 1_000 + 3_600 }])
       await expect(create({ organization, ...other }, key)).rejects.toMatchObject({ status: 422, code: 'idempotency_key_reused' });
+  });
+
+  test('returns 503 if the queue can’t be reached, and begins when the request is repeated', async () => {
+    const { organization, create, queue, control } = setUp();
+    const key = newId('key');
+    const { billingTasks } = control;
+    control.billingTasks = createBillingTasks({ send: () => Promise.reject(new Error('connect ECONNREFUSED')) });
+    await expect(create({ organization }, key)).rejects.toMatchObject({ status: 503, code: 'service_unavailable' });
+    control.billingTasks = billingTasks;
+    await create({ organization }, key);
+    expect(queue.length).toBe(1);
   });
 
   test('rejects the idempotency key of a preview for an execution, and that of an execution for a preview', async () => {
