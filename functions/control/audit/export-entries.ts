@@ -2,8 +2,8 @@ import type { AuditEntry } from '../../../shared/audit/audit-entry.ts';
 import { type Cell, csvLines } from '../../../shared/csv/csv.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import type { Actor } from '../access/actor.ts';
-import { Text } from '../access/route.ts';
-import { createRoom, linkToNext } from '../lists/export-part.ts';
+import type { Text } from '../access/route.ts';
+import { exportPart } from '../lists/export-part.ts';
 import { type AuditQuery, type AuditReads, searchEntries } from './search-entries.ts';
 
 // The most entries of a part, and the most that are read for it.
@@ -30,17 +30,13 @@ const CELLS: readonly (readonly [name: string, cellOf: (entry: AuditEntry) => Ce
 /** Exports a part of a log as CSV, newest first, with a `link` to the next part. @throws 400, 404 */
 export const exportEntries = async (deps: AuditReads, actor: Actor, query: AuditQuery, event: ApiEvent): Promise<Text> => {
   const page = await searchEntries(deps, actor, query, { limit: MAX_ENTRIES, maxRead: MAX_READ });
-  let { next } = page;
-  const lines = [csvLines([CELLS.map(([name]) => name)])];
-  const room = createRoom();
-  for (const [i, entry] of page.data.entries()) {
-    const line = csvLines([CELLS.map(([, cellOf]) => cellOf(entry))]);
-    if (!room.fits(line)) {
-      next = page.data[i - 1]?.id ?? null;
-      break;
-    }
-    lines.push(line);
-  }
-  const link = next !== null && { link: linkToNext(event, next) };
-  return new Text('text/csv; charset=utf-8', lines.join(''), { 'content-disposition': 'attachment; filename="audit-log.csv"', ...link });
+  return exportPart(event, {
+    fileName: 'audit-log.csv',
+    contentType: 'text/csv; charset=utf-8',
+    header: csvLines([CELLS.map(([name]) => name)]),
+    items: page.data,
+    lineOf: (entry) => csvLines([CELLS.map(([, cellOf]) => cellOf(entry))]),
+    cursorOf: ({ id }) => id,
+    next: page.next ?? undefined,
+  });
 };

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { csvLines } from '../../../../shared/csv/csv.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import type { Actor } from '../../access/actor.ts';
-import { Text } from '../../access/route.ts';
-import { createRoom, linkToNext } from '../../lists/export-part.ts';
+import type { Text } from '../../access/route.ts';
+import { exportPart } from '../../lists/export-part.ts';
 import { requestFilters } from './request-filters.ts';
 import { RequestRecord, requestRecord } from './request-record.ts';
 import { type SearchDependencies, searchRequests } from './search-requests.ts';
@@ -42,17 +42,13 @@ export const exportRequests = async (deps: SearchDependencies, actor: Actor, que
   const { format, after, ...filters } = query;
   const bounds = { limit: MAX_ROWS, after, maxRead: MAX_READ };
   const page = await searchRequests(deps, { actor, name: 'requests/export' }, filters, bounds);
-  let { next } = page;
-  const lines = format === 'csv' ? [csvLines([COLUMNS])] : [];
-  const room = createRoom();
-  for (const [i, row] of page.rows.entries()) {
-    const line = lineOf[format](requestRecord(row));
-    if (!room.fits(line)) {
-      next = page.rows[i - 1]?.request_id;
-      break;
-    }
-    lines.push(line);
-  }
-  const link = next !== undefined && { link: linkToNext(event, page.cursorAt(next)) };
-  return new Text(FORMATS[format], lines.join(''), { 'content-disposition': `attachment; filename="requests.${format}"`, ...link });
+  return exportPart(event, {
+    fileName: `requests.${format}`,
+    contentType: FORMATS[format],
+    header: format === 'csv' ? csvLines([COLUMNS]) : '',
+    items: page.rows,
+    lineOf: (row) => lineOf[format](requestRecord(row)),
+    cursorOf: ({ request_id }) => page.cursorAt(request_id),
+    next: page.next === undefined ? undefined : page.cursorAt(page.next),
+  });
 };
