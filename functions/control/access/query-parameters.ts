@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 
-const isRecord = (field: unknown): boolean =>
-  field instanceof z.ZodRecord || ((field instanceof z.ZodOptional || field instanceof z.ZodDefault) && isRecord(field.unwrap()));
+const unwrapped = (field: unknown): unknown =>
+  field instanceof z.ZodOptional || field instanceof z.ZodDefault ? unwrapped(field.unwrap()) : field;
 
 const takeRecord = (query: Record<string, unknown>, name: string): void => {
   const spellings = Object.keys(query).filter((spelling) => spelling.startsWith(`${name}[`) && spelling.endsWith(']'));
@@ -10,9 +10,6 @@ const takeRecord = (query: Record<string, unknown>, name: string): void => {
   query[name] = Object.fromEntries(spellings.map((spelling) => [spelling.slice(name.length + 1, -1), query[spelling]]));
   for (const spelling of spellings) delete query[spelling];
 };
-
-const isList = (field: unknown): boolean =>
-  field instanceof z.ZodArray || ((field instanceof z.ZodOptional || field instanceof z.ZodDefault) && isList(field.unwrap()));
 
 /**
  * Collects the query parameters of a request, before validation. Parameters that the schema declares as arrays can be
@@ -26,8 +23,9 @@ export const queryParametersOf = (
 ): Record<string, unknown> => {
   const query: Record<string, unknown> = { ...queryStringParameters };
   for (const [name, field] of Object.entries(schema.shape)) {
-    if (isRecord(field)) takeRecord(query, name);
-    if (!isList(field)) continue;
+    const type = unwrapped(field);
+    if (type instanceof z.ZodRecord) takeRecord(query, name);
+    if (!(type instanceof z.ZodArray)) continue;
     const names = [name, `${name}[]`];
     const values = names.flatMap((spelling) => multiValueQueryStringParameters?.[spelling] ?? []);
     for (const spelling of names) delete query[spelling];
