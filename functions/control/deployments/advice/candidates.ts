@@ -36,7 +36,7 @@ export interface Load {
 
 /**
  * Returns the settings to replay, the present ones first: other idle times, other schedules with some idle times, and
- * fewer copies. At most 45.
+ * fewer copies. At most 43.
  * @param schedules those to try, at most three
  */
 export const candidatesOf = (present: Settings, schedules: readonly ScheduleWindow[][], { inFlight, perCopy }: Load): Settings[] => {
