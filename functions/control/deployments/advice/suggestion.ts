@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ScheduleWindow } from '../../../../shared/deployments/schedule.ts';
+import { type ScheduleWindow, WEEKDAYS } from '../../../../shared/deployments/schedule.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import type { Settings } from './candidates.ts';
 import type { Period } from './history.ts';
@@ -42,14 +42,14 @@ const idleText = (before: number | null, after: number | null): string => {
   return `sleep after ${minutesText(after)} without a request, rather than ${before === null ? 'never' : `after ${minutesText(before)}`}`;
 };
 
-const WEEK = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+// From Monday to Sunday.
+const WEEK = [...WEEKDAYS.slice(1), WEEKDAYS[0]];
 
 // `mon-fri` for days that follow one another.
 const daysText = (days: ScheduleWindow['days']): string => {
   const sorted = WEEK.filter((day) => days.includes(day));
-  const [first = '', last = first] = [sorted[0], sorted.at(-1)];
-  const isRun = sorted.length > 2 && WEEK.indexOf(last as never) - WEEK.indexOf(first as never) === sorted.length - 1;
-  return isRun ? `${first}-${last}` : sorted.join(', ');
+  const isRun = sorted.length > 2 && WEEK.join().includes(sorted.join());
+  return isRun ? `${sorted[0]}-${sorted.at(-1)}` : sorted.join(', ');
 };
 
 const MOST_NAMED_WINDOWS = 2;
