@@ -82,8 +82,14 @@ const change = async (
     before: audited(before),
     after: audited(after),
   };
-  const told = action === 'invoice.deleted' ? [] : [deps.outbox.toEmit(invoiceNotification(`sluice.${action}.v1`, after, origin.nowMs))];
-  await commit(deps, origin, entry, [...deps.users.toCheckActor(actor), ...deps.invoices.toReplace(before, fields), ...writes, ...told]);
+  const notified =
+    action === 'invoice.deleted' ? [] : [deps.outbox.toEmit(invoiceNotification(`sluice.${action}.v1`, after, origin.nowMs))];
+  await commit(deps, origin, entry, [
+    ...deps.users.toCheckActor(actor),
+    ...deps.invoices.toReplace(before, fields),
+    ...writes,
+    ...notified,
+  ]);
   return toInvoiceResource(after);
 };
 
@@ -145,8 +151,8 @@ export const voidInvoice = async (
   id: string,
   { reason }: VoidReason,
   expected: Expected,
-): Promise<InvoiceResource> => {
-  return retryChanged(triesOf(expected), async () => {
+): Promise<InvoiceResource> =>
+  retryChanged(triesOf(expected), async () => {
     const before = checkVersion(await visibleInvoice(deps, actor, id), expected);
     if (before.state === 'draft') throw new NotIssued(before, 'Delete the draft instead.');
     if (before.state === 'paid') throw new NotIssued(before, "It can't be voided. Issue a credit note instead.");
@@ -155,7 +161,6 @@ export const voidInvoice = async (
     const fields = { state: 'void' as const, voided_at: actor.origin.nowMs, void_reason: reason };
     return change(deps, actor, before, { action: 'invoice.voided', fields, reason, writes: await toTakeBack(deps, before) });
   });
-};
 
 /**
  * Deletes a draft: it becomes void without ever having had a number, so closing the month again makes a new draft.

@@ -5,7 +5,7 @@ import { type Cycle, type Period, wantedUntilMs } from './history.ts';
 export interface Demand {
   /** The arrival of the first, in ms since the epoch. */
   atMs: number;
-  /** For how long at least one of them was being answered. 0: callers were told to come back. */
+  /** For how long at least one of them was being answered. 0: callers got a 503 with a time to retry. */
   serviceMs: number;
 }
 
@@ -24,7 +24,7 @@ export const windowOf = ({ fromMs }: Cycle, windows: readonly Period[], before: 
 /**
  * Returns when callers used a deployment, in the order of time: without the time that they waited until it was awake,
  * and without requests that nothing answered. A start that no request waited for, and that is not one of a window, was
- * caused by a caller who was told to come back, or by its owner.
+ * caused by a caller who got a 503 with a time to retry, or by its owner.
  * @param busy the times in which requests were in flight, in order and without overlaps
  * @param cycles all that ran in these times, in order
  * @param windows of its schedule at the time, each from when it starts for it

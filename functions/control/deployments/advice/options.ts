@@ -8,7 +8,7 @@ export interface Option extends Settings {
   instanceSeconds: bigint;
   costNanos: bigint;
   coldStarts: number;
-  /** Requests that had to wait for a start, or were told to come back. */
+  /** Requests that waited for a start, or got a 503 with a time to retry. */
   waitingRequests: number;
   /** The time that half of all requests waited at most, and 95 of 100. */
   waitP50Ms: number;
