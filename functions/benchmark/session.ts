@@ -1,6 +1,6 @@
 import type { Database } from '../../shared/database/database.ts';
 import { transact, type Write } from '../../shared/database/transaction.ts';
-import { type Benchmark, type BenchmarkEnd, endedAs, LEVEL_MS } from '../../shared/deployments/benchmark.ts';
+import { type Benchmark, type BenchmarkEnd, endedAs, LEVEL_MS, MAX_BENCHMARK_MS } from '../../shared/deployments/benchmark.ts';
 import type { BenchmarkStore } from '../../shared/deployments/benchmark-store.ts';
 import type { CatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { type Deployment, isActive } from '../../shared/deployments/deployment.ts';
@@ -14,8 +14,6 @@ const BEAT_MS = 5_000;
 const HOLD_MS = 3 * BEAT_MS;
 /** Another function takes over if the lease was not renewed for so long: longer than one goes on without paying. */
 export const LEASE_MS = 2 * HOLD_MS;
-// All levels, and the pauses between functions that run it.
-const MAX_BENCHMARK_MS = 90 * 60_000;
 
 /** The benchmark must end early. */
 export class Stopped extends Error {

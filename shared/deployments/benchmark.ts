@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { SECOND_MS } from '../time/units.ts';
+import { MINUTE_MS, SECOND_MS } from '../time/units.ts';
 
 const UnixMs = z.int().min(0);
 // DynamoDB returns a number, or a bigint if a number would not be exact.
@@ -14,6 +14,8 @@ export const MAX_CURVES = 10;
 
 /** The longest that one level is measured. */
 export const LEVEL_MS = 90_000;
+/** The longest that a benchmark runs: all levels, and the pauses between functions that run it. */
+export const MAX_BENCHMARK_MS = 90 * MINUTE_MS;
 /** The most requests of a benchmark at the same time: one function sends them and reads their answers. */
 export const MAX_IN_FLIGHT = 256;
 

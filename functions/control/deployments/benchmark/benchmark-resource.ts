@@ -7,12 +7,13 @@ import {
   BenchmarkGoals,
   type BenchmarkPoint,
   BenchmarkStatus,
+  MAX_BENCHMARK_MS,
   MixEntry,
   type SpeedWatch,
 } from '../../../../shared/deployments/benchmark.ts';
 import { driftOf } from '../../../../shared/deployments/benchmark-drift.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
-import { SECOND_MS } from '../../../../shared/time/units.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 
 const Time = z.int().meta({ description: 'Unix seconds.' });
 const Money = z.string().meta({ description: 'Dollars: an exact decimal number.', examples: ['1.25'] });
@@ -36,6 +37,8 @@ const Point = z.object({
   meets_goals: z.boolean(),
 });
 
+const MAX_MINUTES = MAX_BENCHMARK_MS / MINUTE_MS;
+
 const MESSAGES: Readonly<Record<BenchmarkEnd, string>> = {
   goal_missed: 'More requests at the same time would miss a goal.',
   never_met: 'Even a single request misses a goal. Choose other goals, or a faster instance type.',
@@ -44,7 +47,7 @@ const MESSAGES: Readonly<Record<BenchmarkEnd, string>> = {
   cancelled: 'Someone cancelled it.',
   deployment_changed: 'The deployment got another generation. Start again once its rollout is complete.',
   not_in_service: 'The deployment went to sleep, or was stopped or deleted. Start again once it is in service.',
-  took_too_long: 'It ran for 90 minutes. Send shorter lengths in `mix`, or a smaller max_concurrency_per_copy.',
+  took_too_long: `It ran for ${MAX_MINUTES} minutes. Send shorter lengths in \`mix\`, or a smaller max_concurrency_per_copy.`,
   requests_failed: 'The deployment answered no request. See its logs, and try a request of your own.',
   runner_failed: 'It was started 20 times and never completed. Start it again.',
 };
@@ -142,7 +145,9 @@ export const BenchmarkEstimate = z.object({
   object: z.literal('deployment.benchmark_estimate'),
   price_per_hour: Money.meta({ description: 'Of the instances that run now.' }),
   least_budget: Money.meta({ description: 'A level of the sweep must be paid, with as many instances as the deployment can have.' }),
-  most_cost: Money.meta({ description: 'What 90 minutes cost, the longest that it can take, with the instances that run now.' }),
+  most_cost: Money.meta({
+    description: `What ${MAX_MINUTES} minutes cost, the longest that it can take, with the instances that run now.`,
+  }),
   mix: z.array(MixEntry),
   mix_source: z.enum(['own', 'given']),
 });

@@ -1,6 +1,6 @@
 import { commit } from '../../../../shared/audit/commit.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
-import { type Benchmark, isOpen, LEVEL_MS, type MixEntry } from '../../../../shared/deployments/benchmark.ts';
+import { type Benchmark, isOpen, LEVEL_MS, MAX_BENCHMARK_MS, type MixEntry } from '../../../../shared/deployments/benchmark.ts';
 import { type Deployment, type Generation, isActive } from '../../../../shared/deployments/deployment.ts';
 import { costOfTime, type HourRate, hourRateOf } from '../../../../shared/gpu-time/hour-rate.ts';
 import { PreconditionFailed } from '../../../../shared/http/errors.ts';
@@ -27,7 +27,6 @@ export interface BenchmarkWrites extends ChangeDependencies, BenchmarkReads {
 const MAX_START_ATTEMPTS = 3;
 // A level, and the seconds that are held in advance.
 const LEAST_MS = LEVEL_MS + MINUTE_MS;
-const LONGEST_MS = 90 * MINUTE_MS;
 
 const measurable = (deployment: Deployment): Generation => {
   const { name, serving, wanted, state, generations, progress } = deployment;
@@ -77,7 +76,7 @@ const estimateOf = (rate: HourRate, mix: Mix): BenchmarkEstimate => ({
   object: 'deployment.benchmark_estimate',
   price_per_hour: dollarsOf(rate.presentNanos),
   least_budget: dollarsOf(leastBudget(rate)),
-  most_cost: dollarsOf(costOfTime(rate.presentNanos, LONGEST_MS)),
+  most_cost: dollarsOf(costOfTime(rate.presentNanos, MAX_BENCHMARK_MS)),
   ...mix,
 });
 
