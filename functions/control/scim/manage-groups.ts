@@ -53,20 +53,23 @@ const membershipChanges = (group: ScimGroupRow, rows: readonly ScimUserRow[], fi
   ];
 };
 
-const planMembers = async (
-  { scim }: ScimDependencies,
-  { provider }: ScimConnection,
-  group: ScimGroupRow,
-  fields: ScimGroupFields,
-): Promise<MembershipChange[]> => {
-  if (!fields.members && fields.added.size === 0 && fields.removed.size === 0) return [];
-  return membershipChanges(group, await scim.listUsers(provider.id), fields);
-};
-
 // The request itself counts as the change of the first ones.
 const countMembers = async ({ calls }: ScimDependencies, { actor }: ScimConnection, members: number): Promise<void> => {
   for (let counted = MEMBERS_PER_CHANGE; counted < members; counted += MEMBERS_PER_CHANGE)
     await calls.countCall(['scim_changes'], { actor }, actor.origin.nowMs);
+};
+
+// Counts the members that change, so that too many of them are a 429 before anything is written.
+const planMembers = async (
+  deps: ScimDependencies,
+  connection: ScimConnection,
+  group: ScimGroupRow,
+  fields: ScimGroupFields,
+): Promise<MembershipChange[]> => {
+  if (!fields.members && fields.added.size === 0 && fields.removed.size === 0) return [];
+  const changes = membershipChanges(group, await deps.scim.listUsers(connection.provider.id), fields);
+  await countMembers(deps, connection, changes.length);
+  return changes;
 };
 
 // Gives members the role that follows from their groups, after the group was renamed. Also after an earlier request
@@ -107,14 +110,14 @@ export const createScimGroup = async (
     updated_at: seconds,
     version: 1,
   };
-  await countMembers(deps, connection, (fields.members ?? fields.added).size);
+  const members = await planMembers(deps, connection, group, fields);
   await commit(
     deps,
     actor.origin,
     { ...changeOf('scim_group.created', connection, group), after: audited(group) },
     deps.scim.toCreateGroup(provider.id, group),
   );
-  await changeAll(deps, connection, await planMembers(deps, connection, group, fields));
+  await changeAll(deps, connection, members);
   return group;
 };
 
@@ -132,7 +135,6 @@ export const changeScimGroup = async (
   const before = await visibleScimGroup(deps, connection, id);
   const { displayName = before.display_name, externalId = before.external_id } = fields;
   const members = await planMembers(deps, connection, before, fields);
-  await countMembers(deps, connection, members.length);
   let group = before;
   if (displayName !== before.display_name || externalId !== before.external_id) {
     const after = { ...before, display_name: displayName, external_id: externalId, updated_at: Math.floor(actor.origin.nowMs / 1_000) };
@@ -152,7 +154,6 @@ export const changeScimGroup = async (
 export const deleteScimGroup = async (deps: ScimDependencies, connection: ScimConnection, id: string): Promise<void> => {
   const group = await visibleScimGroup(deps, connection, id);
   const members = await planMembers(deps, connection, group, { members: new Set(), added: new Set(), removed: new Set() });
-  await countMembers(deps, connection, members.length);
   await changeAll(deps, connection, members);
   await commit(
     deps,
