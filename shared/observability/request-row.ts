@@ -2,10 +2,6 @@ import * as z from 'zod';
 import { deploymentIdOf } from '../deployments/names.ts';
 import { Nanos, Outcome, type UsageEvent } from '../usage/event.ts';
 
-/** How a request ended; `refused`: it was not admitted, so it has no usage event. */
-export const RequestOutcome = z.enum([...Outcome.options, 'refused']);
-export type RequestOutcome = z.infer<typeof RequestOutcome>;
-
 /** A row of the search index: an extract of the usage event, small enough for one write unit. */
 export const RequestRow = z.object({
   request_id: z.string(),
@@ -17,7 +13,7 @@ export const RequestRow = z.object({
   route: z.string().optional(),
   /** The id of the deployment whose endpoint served it. */
   deployment: z.string().optional(),
-  outcome: RequestOutcome,
+  outcome: Outcome,
   /** The HTTP status of the reply; absent if it is not known, as of a request whose function crashed. */
   status: z.int().optional(),
   error_code: z.string().optional(),

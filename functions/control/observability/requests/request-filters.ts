@@ -2,9 +2,9 @@ import * as z from 'zod';
 import {
   MAX_METADATA_KEY_CHARACTERS,
   MAX_METADATA_VALUE_CHARACTERS,
-  RequestOutcome,
   type RequestRow,
 } from '../../../../shared/observability/request-row.ts';
+import { Outcome } from '../../../../shared/usage/event.ts';
 import { UnixSeconds } from '../../lists/unix-seconds.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 
@@ -25,7 +25,7 @@ export const requestFilters = {
     .optional()
     .meta({ description: 'Only requests with this HTTP status, such as `503`, or of this class, such as `5xx`.' }),
   error_code: nameOf('Only requests that failed with this error code.'),
-  outcome: RequestOutcome.optional().meta({ description: 'Only requests that ended like this.' }),
+  outcome: Outcome.optional().meta({ description: 'Only requests that ended like this.' }),
   model: nameOf('Only requests to this model.'),
   api_key_id: nameOf('Only requests with this API key. Members see only those with keys that they created.'),
   project_id: nameOf('Only requests whose API key was in this project when they were admitted.'),

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
-import { RequestOutcome, type RequestRow } from '../../../../shared/observability/request-row.ts';
+import type { RequestRow } from '../../../../shared/observability/request-row.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
+import { Outcome } from '../../../../shared/usage/event.ts';
 
 const Name = z.string().nullable();
 
@@ -16,7 +17,7 @@ export const RequestRecord = z.object({
   model: Name,
   route: Name,
   deployment: Name.meta({ description: 'The id of the deployment that served it; null for shared models that no deployment serves.' }),
-  outcome: RequestOutcome.meta({ description: '`refused`: it was not admitted. `orphaned`: its function crashed.' }),
+  outcome: Outcome.meta({ description: '`orphaned`: its function crashed.' }),
   status: z
     .int()
     .nullable()

@@ -27,7 +27,7 @@ beforeAll(async () => {
     requestRow({ organization, atMs: NOW - 1_000, user: 'ann', metadata: { team: 'search', env: 'prod' } }),
     requestRow({ organization, atMs: NOW - 2_000, project_id: 'prj_1', user_id: 'ann', deployment: 'dep_1', metadata: { team: 'search' } }),
     requestRow({ organization, atMs: NOW - 3_000, outcome: 'upstream_failed', status: 503, error_code: 'upstream_timeout' }),
-    requestRow({ organization, atMs: NOW - 4_000, outcome: 'refused', status: 429, error_code: 'rate_limit_exceeded' }),
+    requestRow({ organization, atMs: NOW - 4_000, outcome: 'client_closed', status: 499, error_code: 'client_closed' }),
     requestRow({ organization, atMs: NOW - DAY_MS, model: 'large', duration_ms: 60_000 }),
     requestRow({ organization, atMs: NOW - 29 * DAY_MS, key_id: 'key_other' }),
   ];
@@ -73,7 +73,7 @@ describe('a search for requests', () => {
     ['status=4xx', [3]],
     ['status=2xx', [0, 1, 4, 5]],
     ['error_code=upstream_timeout', [2]],
-    ['outcome=refused', [3]],
+    ['outcome=client_closed', [3]],
     ['outcome=completed', [0, 1, 4, 5]],
     ['model=large', [4]],
     ['api_key_id=key_other', [5]],
@@ -127,7 +127,7 @@ describe('a search for requests', () => {
   test.each([
     ['status=99', 'status'],
     ['status=6xx', 'status'],
-    ['outcome=gone', 'outcome'],
+    ['outcome=refused', 'outcome'],
     ['min_duration_ms=1.5', 'min_duration_ms'],
     ['limit=101', 'limit'],
     ['start_time=10&end_time=10', 'end_time'],
