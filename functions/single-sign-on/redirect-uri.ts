@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../../shared/http/errors.ts';
+import { InvalidValue } from '../../shared/http/errors.ts';
 
 // RFC 8252, section 7.3: the port is any that was free when the program started.
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
@@ -16,11 +16,10 @@ const isLoopback = ({ protocol, hostname }: URL): boolean => protocol === 'http:
 export const checkRedirectUri = (text: string): string => {
   const url = URL.parse(text);
   if (url && isPlain(url, text) && isLoopback(url)) return url.href;
-  throw new InvalidRequest({
-    param: 'redirect_uri',
-    message:
-      "Invalid value for 'redirect_uri': use http://127.0.0.1:<port>/…, or leave it out to see the code on a page. Pages of the console send 'return_to' instead.",
-  });
+  throw new InvalidValue(
+    'redirect_uri',
+    "use http://127.0.0.1:<port>/…, or leave it out to see the code on a page. Pages of the console send 'return_to' instead",
+  );
 };
 
 /** Adds the code to the address of a program. */

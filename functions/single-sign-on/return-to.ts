@@ -1,5 +1,5 @@
 import { CONSOLE_PATHS } from '../../shared/hosts/console-paths.ts';
-import { InvalidRequest } from '../../shared/http/errors.ts';
+import { InvalidValue } from '../../shared/http/errors.ts';
 
 const CONSOLE = `${CONSOLE_PATHS.page}/`;
 // Servers and browsers differ in how they read these in a path.
@@ -21,10 +21,7 @@ const consoleOf = (controlUrl: string): URL => new URL(controlUrl + CONSOLE);
 export const checkReturnTo = (text: string, controlUrl: string): string => {
   const page = consoleOf(controlUrl);
   if (isPageOf(text, page)) return text;
-  throw new InvalidRequest({
-    param: 'return_to',
-    message: `Invalid value for 'return_to': use the path of a page of the console, such as ${page.pathname}keys?status=open.`,
-  });
+  throw new InvalidValue('return_to', `use the path of a page of the console, such as ${page.pathname}keys?status=open`);
 };
 
 /**

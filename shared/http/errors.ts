@@ -40,8 +40,16 @@ export class ApiError extends Error {
 
 /** An invalid request: 400, with the field in `param`. */
 export class InvalidRequest extends ApiError {
-  constructor(facts: { message: string; param?: string | null; code?: string }) {
+  constructor(facts: { message: string; param?: string | null; code?: string | null }) {
     super({ status: 400, type: 'invalid_request_error', code: facts.code ?? null, message: facts.message, param: facts.param ?? null });
+  }
+}
+
+/** An invalid value of a field: 400. */
+export class InvalidValue extends InvalidRequest {
+  /** @param reason what was expected and what to do, without a period at the end */
+  constructor(param: string, reason: string, code: string | null = null) {
+    super({ param, code, message: `Invalid value for '${param}': ${reason}.` });
   }
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { InvalidRequest } from '../http/errors.ts';
+import { InvalidValue } from '../http/errors.ts';
 import type { ConversationItem, MessageItem } from './item.ts';
 import type { StoredResponse } from './response-store.ts';
 
@@ -54,8 +54,7 @@ export const listInputItems = (stored: StoredResponse, { limit, order, after }: 
   const listed = stored.input.map((item, index) => toListed(item, ids[index] as string));
   if (order === 'desc') listed.reverse();
   const from = after === undefined ? 0 : listed.findIndex(({ id }) => id === after) + 1;
-  if (after !== undefined && from === 0)
-    throw new InvalidRequest({ param: 'after', message: `Invalid value for 'after': expected the id of an item of this list.` });
+  if (after !== undefined && from === 0) throw new InvalidValue('after', 'expected the id of an item of this list');
   const data = listed.slice(from, from + limit);
   return {
     object: 'list',

@@ -1,4 +1,4 @@
-import { ApiError, InvalidRequest } from '../http/errors.ts';
+import { ApiError, InvalidRequest, InvalidValue } from '../http/errors.ts';
 import { MAX_ANSWER_TOKENS } from './answers.ts';
 
 const MAX_WORDS = 300;
@@ -42,9 +42,9 @@ export class Untokenizable extends InvalidRequest {
 }
 
 /** A token id that is not in the model's vocabulary: 400, with its index. */
-export class UnknownTokenId extends InvalidRequest {
+export class UnknownTokenId extends InvalidValue {
   constructor(place: number, id: number | undefined) {
-    super({ message: `Invalid value for 'tokens[${place}]': expected a token id of this model, got ${id}.`, param: `tokens[${place}]` });
+    super(`tokens[${place}]`, `expected a token id of this model, got ${id}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { shardIds } from '../../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
-import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
+import { Forbidden, InvalidValue, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { type Actor, can, isOfPlatform, seesOnlyOwn } from '../access/actor.ts';
 import type { ApiKey, StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
@@ -41,8 +41,7 @@ export const checkMayLimitNew = (actor: Actor, { limits, budgets, per_user, proj
 
 /** Rejects an expiry in the past. @throws 400 */
 export const checkExpiry = (expiresAt: number | null | undefined, nowMs: number): void => {
-  if (expiresAt != null && expiresAt * 1_000 <= nowMs)
-    throw new InvalidRequest({ param: 'expires_at', message: "Invalid value for 'expires_at': expected a time in the future." });
+  if (expiresAt != null && expiresAt * 1_000 <= nowMs) throw new InvalidValue('expires_at', 'expected a time in the future');
 };
 
 const MAX_KEYS_PER_READ = 100;

@@ -3,7 +3,7 @@ import { KeyFacts, keyFactsOf } from '../../../shared/admission/item/key-facts.t
 import type { KeyItem } from '../../../shared/admission/item/key-item.ts';
 import type { LimiterItem } from '../../../shared/admission/item/limiter-item.ts';
 import { shardIds } from '../../../shared/admission/item/shards.ts';
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { exactInteger } from '../../../shared/http/json/json-numbers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
@@ -54,11 +54,7 @@ const rangeOf = ({ from, to }: UsageQuery, nowMs: number): { from: string; to: s
   const last = to ?? dayOf(nowMs);
   const first = from ?? dayOf(Date.parse(last) - 7 * DAY_MS);
   const days = (Date.parse(last) - Date.parse(first)) / DAY_MS;
-  if (days < 0 || days > MAX_DAYS)
-    throw new InvalidRequest({
-      param: 'from',
-      message: `Invalid value for 'from': expected a date from 0 to ${MAX_DAYS} days before 'to'.`,
-    });
+  if (days < 0 || days > MAX_DAYS) throw new InvalidValue('from', `expected a date from 0 to ${MAX_DAYS} days before 'to'`);
   return { from: first, to: last };
 };
 

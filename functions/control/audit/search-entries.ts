@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AuditEntry } from '../../../shared/audit/audit-entry.ts';
 import type { AuditStore } from '../../../shared/audit/audit-store.ts';
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
@@ -51,7 +51,7 @@ const matches = ({ action, actor, target }: AuditQuery, entry: AuditEntry): bool
 
 const rangeOf = ({ start_time, end_time }: AuditQuery): { fromMs?: number; toMs?: number } => {
   if (start_time !== undefined && end_time !== undefined && end_time <= start_time)
-    throw new InvalidRequest({ param: 'end_time', message: "Invalid value for 'end_time': expected a time after 'start_time'." });
+    throw new InvalidValue('end_time', "expected a time after 'start_time'");
   return {
     ...(start_time !== undefined && { fromMs: start_time * SECOND_MS }),
     ...(end_time !== undefined && { toMs: end_time * SECOND_MS }),

@@ -1,9 +1,9 @@
 import type { InstanceType } from '../../../shared/deployments/catalogue.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentFindings, DeploymentToValidate } from '../../../shared/deployments/validation.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import { checkTokenizer } from '../model-registry/check-tokenizer.ts';
-import { invalid } from './errors.ts';
 import { type Estimate, estimateOf } from './estimate.ts';
 import type { DeploymentReads } from './find-deployment.ts';
 import type { PlannedGeneration } from './plan-generation.ts';
@@ -26,7 +26,7 @@ export const checkServing = async (
 ): Promise<void> => {
   if (!files) return;
   const { passed, detail } = await checkTokenizer(deps, { files, model: name, task, organization });
-  if (!passed) throw invalid('tokenizer', detail.replace(/\.$/, ''), 'tokenizer_unusable');
+  if (!passed) throw new InvalidValue('tokenizer', detail.replace(/\.$/, ''), 'tokenizer_unusable');
 };
 
 interface Checked {
@@ -52,6 +52,6 @@ export const checkGeneration = async (
     deps.validate({ organization, model, allows_code, instance_types }),
     deps.startTimes.secondsOf(instance_types[0] as string),
   ]);
-  if (!findings.weights.passed) throw invalid('model', findings.weights.message.replace(/\.$/, ''), 'weights_unusable');
+  if (!findings.weights.passed) throw new InvalidValue('model', findings.weights.message.replace(/\.$/, ''), 'weights_unusable');
   return estimateOf({ copies, schedule, accelerators, types, findings, starts, ofType, nowMs });
 };

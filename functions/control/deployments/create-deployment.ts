@@ -6,6 +6,7 @@ import { type Deployment, NO_PROGRESS } from '../../../shared/deployments/deploy
 import { CreatedMeanwhile, DeploymentExists, KeyUsed } from '../../../shared/deployments/deployment-store.ts';
 import { CreditChanged } from '../../../shared/gpu-time/credit-writes.ts';
 import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { ModelExists } from '../../../shared/models/errors.ts';
@@ -14,7 +15,7 @@ import { type Actor, organizationFor, requireActive } from '../access/actor.ts';
 import { type ChangeDependencies, reconcileSoon } from './change-deployment.ts';
 import { checkGeneration, checkServing, type GenerationCheckDependencies } from './check-generation.ts';
 import { auditedFields, type DeploymentResource } from './deployment-resource.ts';
-import { DeploymentDeleted, invalid, MAX_DEPLOYMENTS, TooManyDeployments } from './errors.ts';
+import { DeploymentDeleted, MAX_DEPLOYMENTS, TooManyDeployments } from './errors.ts';
 import type { Estimate } from './estimate.ts';
 import { toResources } from './find-deployment.ts';
 import type { NewDeployment } from './new-deployment.ts';
@@ -169,7 +170,7 @@ export const createDeployment = async (
   const before = await existing();
   if (before && !validate_only) return before;
   if (body.adapters && body.task !== 'generate')
-    throw invalid('adapters', "expected none for this deployment, because only the task 'generate' can have adapters");
+    throw new InvalidValue('adapters', "expected none for this deployment, because only the task 'generate' can have adapters");
   const { generation, types } = await planGeneration(deps, actor, organization, body);
   const deployment = newDeployment(actor, request, { ...body, validate_only }, generation);
   const check = async (): Promise<Estimate> => {

@@ -1,7 +1,4 @@
-import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
-
-export const invalid = (param: string, reason: string, code?: string): InvalidRequest =>
-  new InvalidRequest({ param, message: `Invalid value for '${param}': ${reason}.`, ...(code !== undefined && { code }) });
+import { Conflict } from '../../../shared/http/errors.ts';
 
 /** The most deployments of an organization that are not deleted. */
 export const MAX_DEPLOYMENTS = 20;

@@ -1,4 +1,4 @@
-import { invalid } from './errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 
 const HUB_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,95}\/[A-Za-z0-9][A-Za-z0-9_.-]{0,95}$/;
 const FOLDER = /^(?:[A-Za-z0-9_.=+@-]+\/)+$/;
@@ -21,7 +21,7 @@ export const ownFolder = (weightsBucket: string, organization: string, field: Re
   const own = `s3://${weightsBucket}/${organization}/`;
   const folder = location.endsWith('/') ? location : `${location}/`;
   if (folder.startsWith(own) && FOLDER.test(folder.slice(own.length)) && !folder.includes('/../')) return folder;
-  throw invalid(param, `expected a folder in ${own}`);
+  throw new InvalidValue(param, `expected a folder in ${own}`);
 };
 
 /**
@@ -33,8 +33,8 @@ export const modelLocation = ({ weightsBucket, hubModels }: ModelSources, organi
   const own = `s3://${weightsBucket}/${organization}/`;
   if (model.startsWith('s3://')) return ownFolder(weightsBucket, organization, { model });
   if (!HUB_ID.test(model))
-    throw invalid('model', `expected a folder in ${own}${hubModels ? ', or the id of a model on the Hugging Face Hub' : ''}`);
+    throw new InvalidValue('model', `expected a folder in ${own}${hubModels ? ', or the id of a model on the Hugging Face Hub' : ''}`);
   if (!hubModels)
-    throw invalid('model', `models of the Hugging Face Hub are not allowed here. Copy the model's files to a folder in ${own}`);
+    throw new InvalidValue('model', `models of the Hugging Face Hub are not allowed here. Copy the model's files to a folder in ${own}`);
   return model;
 };

@@ -2,12 +2,12 @@ import type { AdapterSupport } from '../../../shared/deployments/adapter.ts';
 import type { InstanceType } from '../../../shared/deployments/catalogue.ts';
 import type { CatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
 import type { Generation } from '../../../shared/deployments/deployment.ts';
-import { Forbidden } from '../../../shared/http/errors.ts';
+import { Forbidden, InvalidValue } from '../../../shared/http/errors.ts';
 import { instancePriceAt } from '../../../shared/prices/instance-price.ts';
 import { type Actor, can } from '../access/actor.ts';
 import { imageUri } from '../runtimes/image-uri.ts';
 import { TENSOR_PARALLEL_SIZE } from './environment.ts';
-import { InstanceTypeNotPriced, invalid } from './errors.ts';
+import { InstanceTypeNotPriced } from './errors.ts';
 import { type ModelSources, modelLocation } from './model-location.ts';
 import type { NewDeployment } from './new-deployment.ts';
 
@@ -34,7 +34,8 @@ export type PlannedGeneration = Pick<
 
 const runtimeOf = async ({ catalogue, region }: PlanDependencies, id: string): Promise<Generation['runtime']> => {
   const runtime = await catalogue.runtimes.get(id);
-  if (runtime?.status !== 'available') throw invalid('runtime', `there is no runtime '${id}'. GET /v1/runtimes lists the available ones`);
+  if (runtime?.status !== 'available')
+    throw new InvalidValue('runtime', `there is no runtime '${id}'. GET /v1/runtimes lists the available ones`);
   const { image, ami, dialect } = runtime;
   return { id, image: imageUri(image, region), ...(ami !== undefined && { ami }), dialect };
 };
@@ -50,9 +51,9 @@ const instanceTypesOf = async (
     const param = `instance_types[${i}]`;
     const type = types.get(id);
     if (type?.status !== 'available')
-      throw invalid(param, `there is no instance type '${id}'. GET /v1/instance-types lists the available ones`);
+      throw new InvalidValue(param, `there is no instance type '${id}'. GET /v1/instance-types lists the available ones`);
     if (type.accelerators < accelerators)
-      throw invalid(
+      throw new InvalidValue(
         param,
         `expected instance types with at least ${accelerators} accelerators, as a copy needs; '${id}' has ${type.accelerators}`,
       );
@@ -65,7 +66,7 @@ const instanceTypesOf = async (
 const environmentOf = ({ environment, accelerators }: GenerationFields, runtime: Generation['runtime']): Record<string, string> => {
   const { [TENSOR_PARALLEL_SIZE]: parallel } = environment;
   if (parallel !== undefined && Number(parallel) > accelerators)
-    throw invalid(`environment.${TENSOR_PARALLEL_SIZE}`, `expected at most the accelerators of a copy (${accelerators})`);
+    throw new InvalidValue(`environment.${TENSOR_PARALLEL_SIZE}`, `expected at most the accelerators of a copy (${accelerators})`);
   return accelerators > 1 && parallel === undefined && runtime.dialect === 'vllm'
     ? { ...environment, [TENSOR_PARALLEL_SIZE]: String(accelerators) }
     : environment;
@@ -93,7 +94,10 @@ export const planGeneration = async (
   const location = modelLocation(deps.modelSources, organization, model);
   const environment = environmentOf(fields, runtime);
   if (adapters && runtime.dialect !== 'vllm')
-    throw invalid('adapters', "expected a runtime with the dialect 'vllm', which loads adapters. GET /v1/runtimes shows the dialects");
+    throw new InvalidValue(
+      'adapters',
+      "expected a runtime with the dialect 'vllm', which loads adapters. GET /v1/runtimes shows the dialects",
+    );
   const content = { runtime, model: location, allows_code, instance_types, accelerators, environment };
   return { generation: { ...content, ...(adapters && { adapters }) }, types };
 };

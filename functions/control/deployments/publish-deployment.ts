@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { SERVING } from '../../../shared/deployments/state.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { MAX_PRICES, Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { toRetirePrices } from '../../../shared/models/retire-prices.ts';
@@ -13,7 +14,7 @@ import { checkRoom } from '../model-registry/register-model.ts';
 import { AcceptFailedChecks, ServedName } from '../model-registry/registration.ts';
 import { type ChangeDependencies, changeDeployment, type DeploymentAddress } from './change-deployment.ts';
 import type { DeploymentResource } from './deployment-resource.ts';
-import { invalid, WrongState } from './errors.ts';
+import { WrongState } from './errors.ts';
 import { visibleDeployment } from './find-deployment.ts';
 
 /** The options of a publication. */
@@ -86,7 +87,7 @@ export const publishDeployment = async (
   };
   checkUnpublished(deployment);
   const model = await sharedModel(deps, deployment, body, nowMs);
-  if (!priceAt(model.prices, nowMs)) throw invalid('prices', 'expected at least one price that is already in effect');
+  if (!priceAt(model.prices, nowMs)) throw new InvalidValue('prices', 'expected at least one price that is already in effect');
   await checkRoom(deps, SERVERLESS_POOL, model.name);
   const report = await deps.checkModel(model);
   if (!report.passed && !body.accept_failed_checks) throw new ChecksFailed(report);

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { MAX_COPIES } from '../../../shared/deployments/deployment.ts';
 import { MAX_WINDOWS, type ScheduleWindow, WEEKDAYS } from '../../../shared/deployments/schedule.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { isTimeZone } from '../../../shared/time/zoned-time.ts';
-import { invalid } from './errors.ts';
 
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 const MAX_ZONE_CHARACTERS = 64;
@@ -51,6 +51,6 @@ export const checkSchedule = (schedule: readonly ScheduleWindow[], { max }: { ma
   const index = schedule.findIndex(({ min_copies }) => min_copies > max);
   if (index < 0) return;
   throw isGiven
-    ? invalid(`schedule[${index}].min_copies`, `expected at most copies.max (${max})`)
-    : invalid('copies.max', `expected at least min_copies of each window of the schedule (${schedule[index]?.min_copies})`);
+    ? new InvalidValue(`schedule[${index}].min_copies`, `expected at most copies.max (${max})`)
+    : new InvalidValue('copies.max', `expected at least min_copies of each window of the schedule (${schedule[index]?.min_copies})`);
 };

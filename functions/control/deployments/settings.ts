@@ -1,9 +1,9 @@
 import type { Deployment, Serving } from '../../../shared/deployments/deployment.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import type { Capabilities } from '../../../shared/models/model.ts';
 import { checkCounted, checkTask, forTask, TASKS } from '../model-registry/model-task.ts';
 import { checkSizes } from '../model-registry/register-model.ts';
 import { MAX_MODEL_LEN } from './environment.ts';
-import { invalid } from './errors.ts';
 import type { DeploymentUpdate, NewDeployment } from './new-deployment.ts';
 import type { PlannedGeneration } from './plan-generation.ts';
 import type { ServingGeneration } from './rollout.ts';
@@ -16,7 +16,7 @@ const DEFAULT_OUTPUT = 1_024;
 export const copiesOf = (fields: NewDeployment['copies'], before?: Deployment['copies']): Deployment['copies'] => {
   const min = fields.min ?? before?.min ?? 1;
   const max = fields.max ?? before?.max ?? min;
-  if (max < min) throw invalid('copies.max', `expected at least copies.min (${min})`);
+  if (max < min) throw new InvalidValue('copies.max', `expected at least copies.min (${min})`);
   return { min, max };
 };
 
@@ -27,7 +27,7 @@ const checked = (serving: Serving, generations: readonly Pick<ServingGeneration,
     const most = environment[MAX_MODEL_LEN];
     if (most === undefined || serving.context_length <= Number(most)) continue;
     const whose = number === undefined ? 'the environment' : `generation ${number}, which gets requests`;
-    throw invalid('context_length', `expected at most ${MAX_MODEL_LEN} of ${whose} (${most})`);
+    throw new InvalidValue('context_length', `expected at most ${MAX_MODEL_LEN} of ${whose} (${most})`);
   }
   return serving;
 };
@@ -36,7 +36,7 @@ const checked = (serving: Serving, generations: readonly Pick<ServingGeneration,
 const checkRuntime = (task: Serving['task'], { id, dialect }: PlannedGeneration['runtime']): void => {
   if (TASKS[dialect].includes(task)) return;
   const expected = `expected a runtime whose dialect has the task '${task}'; '${id}' has the dialect '${dialect}'`;
-  throw invalid('runtime', `${expected}. GET /v1/runtimes shows the dialects`);
+  throw new InvalidValue('runtime', `${expected}. GET /v1/runtimes shows the dialects`);
 };
 
 /** Returns the model facts that callers of a new deployment see. @throws 400 */

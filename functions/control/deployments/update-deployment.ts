@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Deployment, Generation } from '../../../shared/deployments/deployment.ts';
 import { nextShadowNumber } from '../../../shared/deployments/shadow.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Actor } from '../access/actor.ts';
 import { type ChangeDependencies, changeDeployment, type DeploymentAddress } from './change-deployment.ts';
 import { checkGeneration, checkServing, type GenerationCheckDependencies } from './check-generation.ts';
 import type { DeploymentResource } from './deployment-resource.ts';
 import { TENSOR_PARALLEL_SIZE } from './environment.ts';
-import { invalid, WrongState } from './errors.ts';
+import { WrongState } from './errors.ts';
 import { visibleDeployment } from './find-deployment.ts';
 import type { DeploymentUpdate } from './new-deployment.ts';
 import { type GenerationFields, type PlanDependencies, type PlannedGeneration, planGeneration } from './plan-generation.ts';
@@ -54,7 +55,7 @@ const planUpdate = async (
   if (Object.keys(given).length === 0) return undefined;
   const { organization, starts, serving } = before;
   if (given.adapters && serving.task !== 'generate')
-    throw invalid('adapters', "expected none for this deployment, because only the task 'generate' can have adapters");
+    throw new InvalidValue('adapters', "expected none for this deployment, because only the task 'generate' can have adapters");
   const current = wantedGeneration(before);
   const { generation, types } = await planGeneration(deps, actor, organization, updatedFields(current, given));
   if (isDeepStrictEqual(generation, contentOf(current)) && current.status !== 'failed') return undefined;
@@ -137,7 +138,7 @@ export const updateDeployment = async (
   if (update.tokenizer && !isDeepStrictEqual(update.tokenizer, current.serving.tokenizer))
     await checkServing(deps, current, { tokenizer: update.tokenizer, task: current.serving.task });
   if (planned && update.traffic_percent === 0 && !update.shadow)
-    throw invalid('traffic_percent', 'expected at least 1 with a new generation, or shadow');
+    throw new InvalidValue('traffic_percent', 'expected at least 1 with a new generation, or shadow');
   return changeDeployment(
     deps,
     actor,

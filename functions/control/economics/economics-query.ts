@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidRequest, InvalidValue } from '../../../shared/http/errors.ts';
 import { pageQuery } from '../../../shared/http/page.ts';
 import { Dollars, dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import { MAX_PRICE_NANOS } from '../../../shared/prices/price.ts';
@@ -54,10 +54,7 @@ export const rangeOf = ({ from, to: until }: EconomicsQuery, nowMs: number): Day
   const to = until ?? dayOf(nowMs + DAY_MS);
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS;
   if (days < 1 || days > MAX_DAYS)
-    throw new InvalidRequest({
-      param: 'to',
-      message: `Invalid value for 'to': expected a day after 'from', at most ${MAX_DAYS} days later. 'to' itself is not included.`,
-    });
+    throw new InvalidValue('to', `expected a day after 'from', at most ${MAX_DAYS} days later. 'to' itself is not included`);
   return { from, to };
 };
 

@@ -3,7 +3,7 @@ import type { Write } from '../../../shared/database/transaction.ts';
 import type { FederationRule } from '../../../shared/federation/rule.ts';
 import type { RuleStore } from '../../../shared/federation/rule-store.ts';
 import type { SignInEvents } from '../../../shared/federation/sign-in-events.ts';
-import { InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
+import { InvalidRequest, InvalidValue, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { Networks } from '../../../shared/network/networks.ts';
@@ -35,8 +35,7 @@ type Expected = readonly number[] | undefined;
 
 const checkIssuer = (networks: Networks, issuer: string): void => {
   const fault = urlFault(networks, issuer) ?? (new URL(issuer).search === '' ? undefined : 'expected no query (?) in the URL');
-  if (fault !== undefined)
-    throw new InvalidRequest({ param: 'issuer', code: 'invalid_issuer', message: `Invalid value for 'issuer': ${fault}.` });
+  if (fault !== undefined) throw new InvalidValue('issuer', fault, 'invalid_issuer');
 };
 
 const checkWidth = (rule: Pick<FederationRule, 'issuer' | 'subject' | 'claims'>): void => {

@@ -1,5 +1,5 @@
 import { parseSecret } from '../../../shared/admission/item/secret.ts';
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import type { Actor } from '../access/actor.ts';
 import { findById } from './find-by-id.ts';
 import { findByEmail, findByModelName, findKeys } from './find-by-text.ts';
@@ -14,11 +14,7 @@ const isSame = (one: LookupMatch, other: LookupMatch): boolean => one.object ===
  */
 export const lookup = async (deps: LookupDependencies, actor: Actor, text: string): Promise<Lookup> => {
   if (parseSecret(text))
-    throw new InvalidRequest({
-      param: 'q',
-      message:
-        "Invalid value for 'q': it is the secret of an API key. Rotate the key if others can see this URL, and look for its id or hint.",
-    });
+    throw new InvalidValue('q', 'it is the secret of an API key. Rotate the key if others can see this URL, and look for its id or hint');
   const [byId, byEmail, byModel, keys] = await Promise.all([
     findById(deps, actor, text),
     findByEmail(deps, actor, text),

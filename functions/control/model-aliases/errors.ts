@@ -1,4 +1,4 @@
-import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
+import { Conflict, InvalidValue } from '../../../shared/http/errors.ts';
 
 /** A model has the name of an alias, and would always win: 409. */
 export class AliasIsModel extends Conflict {
@@ -12,22 +12,16 @@ export class AliasIsModel extends Conflict {
 }
 
 /** Both sides of a split are the same model: 400. */
-export class SplitOfOneModel extends InvalidRequest {
+export class SplitOfOneModel extends InvalidValue {
   constructor() {
-    super({
-      param: 'split.model',
-      message: "Invalid value for 'split.model': expected another model than 'model', which answers all other callers.",
-    });
+    super('split.model', "expected another model than 'model', which answers all other callers");
   }
 }
 
 /** Another model can't answer in place of one that embeds or ranks: 400. */
-export class NotInterchangeable extends InvalidRequest {
+export class NotInterchangeable extends InvalidValue {
   constructor(param: string) {
-    super({
-      param,
-      message: `Invalid value for '${param}': expected models that generate text, since vectors and scores of different models can't be compared.`,
-    });
+    super(param, "expected models that generate text, since vectors and scores of different models can't be compared");
   }
 }
 

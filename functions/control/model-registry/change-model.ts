@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { commit } from '../../../shared/audit/commit.ts';
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { toRetirePrices } from '../../../shared/models/retire-prices.ts';
@@ -43,10 +43,7 @@ const checkSuccessor = async ({ models }: ModelDependencies, pool: string, model
   const successor = model.deprecation?.successor;
   if (successor === undefined) return;
   if (successor === model.name || !(await models.get(pool, successor)))
-    throw new InvalidRequest({
-      param: 'deprecation.successor',
-      message: "Invalid value for 'deprecation.successor': expected another model of the same organization, or another shared one.",
-    });
+    throw new InvalidValue('deprecation.successor', 'expected another model of the same organization, or another shared one');
 };
 
 /**

@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 
@@ -14,9 +14,6 @@ export const checkFallbacks = async (
   for (const [index, fallback] of fallbacks.entries()) {
     const isOther = fallback !== name && !fallbacks.slice(0, index).includes(fallback);
     if (isOther && (await models.get(pool, fallback))) continue;
-    throw new InvalidRequest({
-      param: `fallbacks.${index}`,
-      message: `Invalid value for 'fallbacks.${index}': expected another model of the same organization, or another shared one, only once.`,
-    });
+    throw new InvalidValue(`fallbacks.${index}`, 'expected another model of the same organization, or another shared one, only once');
   }
 };

@@ -1,9 +1,5 @@
-import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
+import { Conflict } from '../../../shared/http/errors.ts';
 import type { RegistrationReport } from './registration-report.ts';
-
-/** A field of a model that contradicts another: 400. */
-export const invalid = (param: string, reason: string): InvalidRequest =>
-  new InvalidRequest({ param, message: `Invalid value for '${param}': ${reason}.` });
 
 /** A published model cannot be deleted: 409. */
 export class ModelPublished extends Conflict {

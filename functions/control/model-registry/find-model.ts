@@ -1,5 +1,5 @@
 import { monthOf } from '../../../shared/billing/month.ts';
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { ModelNotFound } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
@@ -89,10 +89,7 @@ const placeOf = ({ rank, model: { name } }: Listed): { rank: number; name: strin
 const readAfter = (after: string): { rank: number; name: string } => {
   const [, rank, name] = /^([01]):(.+)$/s.exec(after) ?? [];
   if (rank === undefined || name === undefined)
-    throw new InvalidRequest({
-      param: 'after',
-      message: "Invalid value for 'after': expected the `next` value of an earlier page of this list.",
-    });
+    throw new InvalidValue('after', 'expected the `next` value of an earlier page of this list');
   return { rank: Number(rank), name };
 };
 

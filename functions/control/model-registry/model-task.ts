@@ -1,5 +1,5 @@
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import type { Capabilities, Model, ModelTask } from '../../../shared/models/model.ts';
-import { invalid } from './errors.ts';
 
 /** The tasks that runtimes of each dialect can have. */
 export const TASKS: Readonly<Record<Model['dialect'], readonly ModelTask[]>> = {
@@ -30,19 +30,20 @@ type TaskFields = Pick<Model, 'task' | 'dialect' | 'capabilities'> & { embedding
  * @throws 400
  */
 export const checkTask = ({ task, dialect, capabilities, embedding }: TaskFields, sent: OutputFields): void => {
-  if (!TASKS[dialect].includes(task)) throw invalid('dialect', `expected one that has the task '${task}'`);
-  if (embedding && task !== 'embed') throw invalid('embedding', "expected none, since the model's task isn't 'embed'");
-  if (!embedding && task === 'embed') throw invalid('embedding', "expected the dimensions of the vectors for the task 'embed'");
+  if (!TASKS[dialect].includes(task)) throw new InvalidValue('dialect', `expected one that has the task '${task}'`);
+  if (embedding && task !== 'embed') throw new InvalidValue('embedding', "expected none, since the model's task isn't 'embed'");
+  if (!embedding && task === 'embed') throw new InvalidValue('embedding', "expected the dimensions of the vectors for the task 'embed'");
   if (task === 'generate') return;
   for (const param of ['max_output_tokens', 'default_output_tokens'] as const)
-    if (sent[param] !== undefined) throw invalid(param, `leave it out for the task '${task}', which generates no text`);
+    if (sent[param] !== undefined) throw new InvalidValue(param, `leave it out for the task '${task}', which generates no text`);
   const enabled = Object.entries(capabilities).find(([, isEnabled]) => isEnabled)?.[0];
-  if (enabled !== undefined) throw invalid(`capabilities.${enabled}`, `expected false for the task '${task}'`);
+  if (enabled !== undefined) throw new InvalidValue(`capabilities.${enabled}`, `expected false for the task '${task}'`);
 };
 
 /** Checks that the tokens of a model's requests can be counted. @throws 400 */
 export const checkCounted = ({ dialect, tokenizer }: Pick<Model, 'dialect' | 'tokenizer'>): void => {
-  if (dialect === 'tei' && !tokenizer) throw invalid('tokenizer', "expected one for the dialect 'tei', whose runtimes report no counts");
+  if (dialect === 'tei' && !tokenizer)
+    throw new InvalidValue('tokenizer', "expected one for the dialect 'tei', whose runtimes report no counts");
 };
 
 /**
@@ -57,7 +58,8 @@ export const forTask = <Fields extends TaskFields & OutputFields>(fields: Fields
   }
   checkTask(fields, fields);
   const { max_output_tokens, default_output_tokens } = fields;
-  if (max_output_tokens === undefined) throw invalid('max_output_tokens', 'expected a number for a model that generates text');
-  if (default_output_tokens === undefined) throw invalid('default_output_tokens', 'expected a number for a model that generates text');
+  if (max_output_tokens === undefined) throw new InvalidValue('max_output_tokens', 'expected a number for a model that generates text');
+  if (default_output_tokens === undefined)
+    throw new InvalidValue('default_output_tokens', 'expected a number for a model that generates text');
   return { ...fields, max_output_tokens, default_output_tokens };
 };

@@ -1,5 +1,5 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
-import { Conflict } from '../../../shared/http/errors.ts';
+import { Conflict, InvalidValue } from '../../../shared/http/errors.ts';
 import { ModelExists } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
@@ -8,7 +8,7 @@ import { type Actor, requireActive } from '../access/actor.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { checkFallbacks } from './check-fallbacks.ts';
 import type { CheckModel } from './check-targets.ts';
-import { ChecksFailed, invalid } from './errors.ts';
+import { ChecksFailed } from './errors.ts';
 import { modelIn, poolOf } from './find-model.ts';
 import { auditedFields, organizationOf, type RegisteredModel, toResource } from './model-resource.ts';
 import { checkCounted } from './model-task.ts';
@@ -41,9 +41,10 @@ export const checkSizes = ({
   max_output_tokens,
   default_output_tokens,
 }: Pick<Model, 'context_length' | 'max_output_tokens' | 'default_output_tokens'>): void => {
-  if (max_output_tokens > context_length) throw invalid('max_output_tokens', `expected at most context_length (${context_length})`);
+  if (max_output_tokens > context_length)
+    throw new InvalidValue('max_output_tokens', `expected at most context_length (${context_length})`);
   if (default_output_tokens > max_output_tokens)
-    throw invalid('default_output_tokens', `expected at most max_output_tokens (${max_output_tokens})`);
+    throw new InvalidValue('default_output_tokens', `expected at most max_output_tokens (${max_output_tokens})`);
 };
 
 /**
@@ -58,7 +59,7 @@ export const registerModel = async (deps: ModelDependencies, actor: Actor, body:
   const { name } = model;
   checkSizes(model);
   checkCounted(model);
-  if (!priceAt(model.prices, origin.nowMs)) throw invalid('prices', 'expected at least one price that is already in effect');
+  if (!priceAt(model.prices, origin.nowMs)) throw new InvalidValue('prices', 'expected at least one price that is already in effect');
   // The transaction below verifies this; checking here too reports the error before the slow checks.
   if (pool !== SERVERLESS_POOL) await requireActive(deps.organizations, pool);
   await checkFallbacks(deps, pool, model);

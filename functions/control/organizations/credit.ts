@@ -4,7 +4,7 @@ import type { Origin } from '../../../shared/audit/origin.ts';
 import type { BillingTasks } from '../../../shared/billing/billing-tasks.ts';
 import { AlreadyGranted, type CreditStore, type Grant } from '../../../shared/credit/credit-store.ts';
 import { applyGrants, grantCredit } from '../../../shared/credit/grant-credit.ts';
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
@@ -104,7 +104,7 @@ const toWire = (grant: Grant): CreditGrant => {
 
 const amountOf = (text: string): bigint => {
   const nanos = nanosOf(text.replace('-', ''));
-  if (nanos === undefined) throw new InvalidRequest({ param: 'amount', message: "Invalid value for 'amount': expected dollars as text." });
+  if (nanos === undefined) throw new InvalidValue('amount', 'expected dollars as text');
   return text.startsWith('-') ? -nanos : nanos;
 };
 
@@ -159,7 +159,7 @@ export const createCreditGrant = async (
   const before = await granted();
   if (before) return toWire(before);
   if (grant.expires_at !== undefined && grant.expires_at <= origin.nowMs)
-    throw new InvalidRequest({ param: 'expires_at', message: "Invalid value for 'expires_at': expected a time in the future." });
+    throw new InvalidValue('expires_at', 'expected a time in the future');
   const write = (numbered: Grant): Promise<void> => {
     const target = { type: 'credit_grant', id: String(numbered.number) };
     const change = {

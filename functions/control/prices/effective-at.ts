@@ -1,4 +1,4 @@
-import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
+import { Conflict, InvalidValue } from '../../../shared/http/errors.ts';
 
 // Allows for differing clocks.
 const MAX_PAST_MS = 60_000;
@@ -11,10 +11,7 @@ const MAX_PAST_MS = 60_000;
 export const effectiveAt = (seconds: number | undefined, nowMs: number): number => {
   if (seconds === undefined) return nowMs;
   if (seconds * 1_000 < nowMs - MAX_PAST_MS)
-    throw new InvalidRequest({
-      param: 'effective_at',
-      message: "Invalid value for 'effective_at': expected a time at most a minute in the past. Earlier usage is already billed.",
-    });
+    throw new InvalidValue('effective_at', 'expected a time at most a minute in the past. Earlier usage is already billed');
   return Math.max(seconds * 1_000, nowMs);
 };
 

@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { type InvalidRequest, InvalidValue } from '../../../shared/http/errors.ts';
 import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import { RETENTION_DAYS, SPAN_MS, type TotalsSpan } from '../../../shared/usage/organization-totals.ts';
 
@@ -36,10 +36,10 @@ const shortestKept = (spans: readonly TotalsSpan[], ms: number, nowMs: number): 
   spans.findLast((span) => isKept(span, floor(ms, span), nowMs));
 
 const tooOld = (width: Width): InvalidRequest =>
-  new InvalidRequest({
-    param: 'start_time',
-    message: `Invalid value for 'start_time': with 'bucket_width' '${width}', expected a time in the last ${width === '1m' ? RETENTION_DAYS.minute : RETENTION_DAYS.hour} days. Use a later time, or the 'bucket_width' ${WIDER[width]}.`,
-  });
+  new InvalidValue(
+    'start_time',
+    `with 'bucket_width' '${width}', expected a time in the last ${width === '1m' ? RETENTION_DAYS.minute : RETENTION_DAYS.hour} days. Use a later time, or the 'bucket_width' ${WIDER[width]}`,
+  );
 
 /**
  * Returns the range of a query, extended to whole minutes, or to whole hours or days where the totals of shorter times
@@ -53,8 +53,7 @@ export const rangeOf = (
   spans: readonly TotalsSpan[] = SPANS_OF[width],
 ): TimeRange => {
   const [widest] = spans as [TotalsSpan];
-  if (end_time !== undefined && end_time <= start_time)
-    throw new InvalidRequest({ param: 'end_time', message: "Invalid value for 'end_time': expected a time after 'start_time'." });
+  if (end_time !== undefined && end_time <= start_time) throw new InvalidValue('end_time', "expected a time after 'start_time'");
   const first = shortestKept(spans, start_time * SECOND_MS, nowMs);
   if (!first) throw tooOld(width);
   const fromMs = floor(start_time * SECOND_MS, first);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { UnixSeconds } from '../lists/unix-seconds.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import type { Filters, UsageDimension } from './group-usage.ts';
@@ -79,10 +79,7 @@ export const COSTS_LIMITS: PageLimits = { default: 7, max: 180 };
 /** Returns the number of buckets on a page. @throws 400 */
 export const limitOf = ({ limit, bucket_width }: { limit?: number | undefined; bucket_width: Width }, limits: PageLimits): number => {
   if (limit !== undefined && limit > limits.max)
-    throw new InvalidRequest({
-      param: 'limit',
-      message: `Invalid value for 'limit': with 'bucket_width' '${bucket_width}', expected at most ${limits.max}. Use 'next_page' to get more.`,
-    });
+    throw new InvalidValue('limit', `with 'bucket_width' '${bucket_width}', expected at most ${limits.max}. Use 'next_page' to get more`);
   return limit ?? limits.default;
 };
 

@@ -4,7 +4,7 @@ import type { CreditNoteStore } from '../../../shared/billing/credit-note-store.
 import type { Invoice } from '../../../shared/billing/invoice.ts';
 import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { endOfMonth, Month, monthOf, startOfMonth } from '../../../shared/billing/month.ts';
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { figuresFor, MEASURES, type PromiseFigures } from '../../../shared/service-levels/promise.ts';
 import type { PromiseStore } from '../../../shared/service-levels/promise-store.ts';
@@ -115,8 +115,7 @@ export const listLevels = async (deps: LevelDependencies, actor: Actor, query: L
   const organization = organizationFor(actor, query.organization);
   const current = monthOf(actor.origin.nowMs);
   const month = query.month ?? current;
-  if (month > current)
-    throw new InvalidRequest({ param: 'month', message: `Invalid value for 'month': expected ${current} or an earlier month.` });
+  if (month > current) throw new InvalidValue('month', `expected ${current} or an earlier month`);
   const of = { object: 'service_levels' as const, organization, month };
   const invoice = (await deps.invoices.ofMonth(organization, month)).find(({ state }) => state !== 'void');
   if (invoice && invoice.issued_at !== null && isVisibleTo(actor, invoice)) {

@@ -1,6 +1,6 @@
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { monthOf, nextMonth } from '../../../shared/billing/month.ts';
-import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
+import { Conflict, InvalidValue } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { ModelNotFound } from '../../../shared/models/errors.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
@@ -28,10 +28,7 @@ const monthFor = (wanted: string | undefined, nowMs: number): string => {
   const current = monthOf(nowMs);
   if (wanted === undefined) return nextMonth(current);
   if (wanted <= current)
-    throw new InvalidRequest({
-      param: 'from_month',
-      message: `Invalid value for 'from_month': expected ${nextMonth(current)} or later. A promise is known before its month begins.`,
-    });
+    throw new InvalidValue('from_month', `expected ${nextMonth(current)} or later. A promise is known before its month begins`);
   return wanted;
 };
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { type Page, pageQuery } from '../../../shared/http/page.ts';
 import { statusAt } from '../../../shared/tickets/lifecycle.ts';
 import { Category, Severity, TicketStatus, type TicketSummary } from '../../../shared/tickets/ticket.ts';
@@ -58,8 +58,7 @@ export const listTickets = async (
   query: TicketsQuery,
 ): Promise<Page<TicketListEntry>> => {
   if (query.assignee !== undefined) requireSupport(actor, 'assignee');
-  if (query.after !== undefined && !isPosition(query.after))
-    throw new InvalidRequest({ param: 'after', message: "Invalid value for 'after': expected the `next` of an earlier page." });
+  if (query.after !== undefined && !isPosition(query.after)) throw new InvalidValue('after', 'expected the `next` of an earlier page');
   const { tickets, next } = await deps.tickets.list(listFor(actor, query), {
     limit: query.limit,
     after: query.after,

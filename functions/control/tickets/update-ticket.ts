@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { permissionsOf } from '../../../shared/hosts/permissions.ts';
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { afterReopening, afterUpdate } from '../../../shared/tickets/lifecycle.ts';
 import type { Ticket } from '../../../shared/tickets/ticket.ts';
@@ -16,10 +16,7 @@ const checkAssignee = async ({ users }: Pick<TicketDependencies, 'users'>, assig
   if (assignee === null || assignee === undefined) return;
   const user = await users.get(assignee);
   if (user?.status !== 'active' || !permissionsOf(user.role).has('tickets:answer'))
-    throw new InvalidRequest({
-      param: 'assignee',
-      message: "Invalid value for 'assignee': expected the id of an active user with the role 'support' or 'admin'.",
-    });
+    throw new InvalidValue('assignee', "expected the id of an active user with the role 'support' or 'admin'");
 };
 
 const save = async (

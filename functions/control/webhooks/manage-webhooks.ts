@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
-import { Conflict, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
+import { Conflict, InvalidRequest, InvalidValue, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { Networks } from '../../../shared/network/networks.ts';
@@ -42,8 +42,7 @@ type Expected = readonly number[] | undefined;
 
 const checkUrl = (networks: Networks, url: string): void => {
   const fault = urlFault(networks, url);
-  if (fault !== undefined)
-    throw new InvalidRequest({ param: 'url', code: 'invalid_webhook_url', message: `Invalid value for 'url': ${fault}.` });
+  if (fault !== undefined) throw new InvalidValue('url', fault, 'invalid_webhook_url');
 };
 
 /** Returns a webhook of the actor's organization, or of the one that an admin names. @throws 400, 404 */

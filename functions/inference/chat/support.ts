@@ -1,4 +1,4 @@
-import { type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
+import { type FieldNames, InvalidValue, nameOf } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { dialectOf } from '../../../shared/upstream/dialects.ts';
 import { checkFormat } from './check-format.ts';
@@ -26,11 +26,7 @@ export const checkTokenIds = (
   };
   for (const [param, ids] of Object.entries(lists)) {
     const wrong = ids.find((id) => id >= size);
-    if (wrong !== undefined)
-      throw new InvalidRequest({
-        param,
-        message: `Invalid value for '${param}': expected token ids of this model, 0 to ${size - 1}, got ${wrong}.`,
-      });
+    if (wrong !== undefined) throw new InvalidValue(param, `expected token ids of this model, 0 to ${size - 1}, got ${wrong}`);
   }
 };
 

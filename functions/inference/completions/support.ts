@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { ignored, ours, passed, refused, type Treatment } from '../../../shared/upstream/dialect.ts';
 import { dialectOf } from '../../../shared/upstream/dialects.ts';
@@ -63,11 +63,7 @@ export const checkCompletion = (request: CompletionRequest, model: Model, maxTok
     // Without the vocabulary size ids can't be validated, and an invalid id can crash the runtime.
     if (size === undefined) throw new UnsupportedByModel('prompt', model.name);
     const wrong = text.find((id) => id >= size);
-    if (wrong !== undefined)
-      throw new InvalidRequest({
-        param: 'prompt',
-        message: `Invalid value for 'prompt': expected token ids of this model, 0 to ${size - 1}, got ${wrong}.`,
-      });
+    if (wrong !== undefined) throw new InvalidValue('prompt', `expected token ids of this model, 0 to ${size - 1}, got ${wrong}`);
   }
 };
 

@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidRequest, InvalidValue } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { UnsupportedByModel } from '../chat/unsupported-by-model.ts';
 import { estimateTokens, textBytes } from '../pipeline/prompt-size.ts';
@@ -33,10 +33,10 @@ const checkDimensions = ({ dimensions }: EmbeddingsRequest, { name, embedding }:
   if (dimensions == null || dimensions === embedding?.dimensions) return;
   if (!embedding?.is_shortenable) throw new UnsupportedByModel('dimensions', name);
   if (dimensions > embedding.dimensions)
-    throw new InvalidRequest({
-      param: 'dimensions',
-      message: `Invalid value for 'dimensions': this model's vectors have ${embedding.dimensions} dimensions. Send ${embedding.dimensions} or less.`,
-    });
+    throw new InvalidValue(
+      'dimensions',
+      `this model's vectors have ${embedding.dimensions} dimensions. Send ${embedding.dimensions} or less`,
+    );
 };
 
 // 400: the vectors of a request are larger than the memory of the function. `maxVectors`: the most of a request.

@@ -1,12 +1,12 @@
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 
 const MAX_PLACE_CHARACTERS = 200;
 
 /** A JSON Schema that can't be sent to a runtime: 400, with the place in the request. */
-export class InvalidSchema extends InvalidRequest {
+export class InvalidSchema extends InvalidValue {
   constructor(place: string, reason: string) {
     const param = place.slice(0, MAX_PLACE_CHARACTERS);
-    super({ code: 'invalid_json_schema', param, message: `Invalid value for '${param}': ${reason}.` });
+    super(param, reason, 'invalid_json_schema');
   }
 }
 

@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { type ConversationItem, MAX_CONVERSATION_ITEMS } from '../../../shared/responses/item.ts';
 import type { ResponseStore, StoredResponse } from '../../../shared/responses/response-store.ts';
 import { ConversationTooLong, PreviousResponseNotFound } from './errors.ts';
@@ -47,18 +47,12 @@ export const continueResponse = async (
   const count = before.items.length + input.length;
   if (count > MAX_CONVERSATION_ITEMS) throw new ConversationTooLong(`${count} items, and the maximum is ${MAX_CONVERSATION_ITEMS}`);
   const fault = emptyConversationFault([...before.items, ...input], request.body);
-  if (fault) throw new InvalidRequest({ param: 'input', message: `Invalid value for 'input': ${fault}.` });
+  if (fault) throw new InvalidValue('input', fault);
   const isWhole = before.items.length === 0 && input === request.input;
   const names = isWhole ? request.names : toolNamesOf(request.body, [...before.items, ...input]);
   const toolFault = faultOfTools(request.body.tool_choice, names);
-  if (toolFault) {
-    const param = toolFault.path.join('.');
-    throw new InvalidRequest({ param, message: `Invalid value for '${param}': ${toolFault.message}.` });
-  }
+  if (toolFault) throw new InvalidValue(toolFault.path.join('.'), toolFault.message);
   const orphan = orphanOf(input, before.items);
-  if (orphan) {
-    const param = `input[${orphan.index}].call_id`;
-    throw new InvalidRequest({ param, message: `Invalid value for '${param}': ${orphan.message}.` });
-  }
+  if (orphan) throw new InvalidValue(`input[${orphan.index}].call_id`, orphan.message);
   return { ...request, input, before, names };
 };

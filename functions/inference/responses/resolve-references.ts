@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
 import { inputItemIds } from '../../../shared/responses/input-items.ts';
 import type { ConversationItem, InputItem, ItemReference } from '../../../shared/responses/item.ts';
 import type { ResponseStore, StoredResponse } from '../../../shared/responses/response-store.ts';
@@ -24,10 +24,8 @@ const itemsOf = (stored: StoredResponse): [string, ConversationItem][] => {
   return [...inputItems, ...stored.response.output.map((item): [string, ConversationItem] => [item.id, item as ConversationItem])];
 };
 
-const tooMuch = (what: string): InvalidRequest => {
-  const message = `Invalid value for 'input': it refers to ${what}. Continue the last response with previous_response_id instead.`;
-  return new InvalidRequest({ param: 'input', message });
-};
+const tooMuch = (what: string): InvalidValue =>
+  new InvalidValue('input', `it refers to ${what}. Continue the last response with previous_response_id instead`);
 
 // Before the stored text becomes a conversation.
 const checkRoom = (characters: number): void => {

@@ -13,7 +13,7 @@ export interface ErrorText {
 }
 
 const BASE = 'ApiError';
-const GENERAL = new Set([BASE, 'InvalidRequest', 'ResourceNotFound', 'Forbidden', 'Conflict']);
+const GENERAL = new Set([BASE, 'InvalidRequest', 'InvalidValue', 'ResourceNotFound', 'Forbidden', 'Conflict']);
 const MAX_CALLERS = 3;
 
 const baseOf = (declaration: ts.ClassDeclaration): ts.Node | undefined => {

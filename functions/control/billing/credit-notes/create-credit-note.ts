@@ -8,7 +8,7 @@ import { creditNoteNotification } from '../../../../shared/billing/invoice-notif
 import { NoSeller } from '../../../../shared/billing/issue-invoice.ts';
 import { numberDocument } from '../../../../shared/billing/number-document.ts';
 import { NumberInUse, printedNumber } from '../../../../shared/billing/number-store.ts';
-import { Conflict, InternalError, InvalidRequest, PreconditionFailed } from '../../../../shared/http/errors.ts';
+import { Conflict, InternalError, InvalidValue, PreconditionFailed } from '../../../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
 import { dollarsOf, nanosOf } from '../../../../shared/prices/dollars.ts';
@@ -33,11 +33,11 @@ class CreditExceedsInvoice extends Conflict {
   }
 }
 
-class SmallerThanUnit extends InvalidRequest {
+class SmallerThanUnit extends InvalidValue {
   constructor({ currency }: Invoice) {
     const { decimals } = minorUnitOf(currency);
     const most = decimals === 0 ? 'without decimals' : `with at most ${decimals} decimals`;
-    super({ param: 'amount', message: `Invalid value for 'amount': expected an amount in ${currency} ${most}.` });
+    super('amount', `expected an amount in ${currency} ${most}`);
   }
 }
 

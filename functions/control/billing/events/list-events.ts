@@ -6,7 +6,7 @@ import {
   usageEventRecord,
 } from '../../../../shared/billing/event-records.ts';
 import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
-import { InvalidRequest } from '../../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../../shared/http/errors.ts';
 import type { Page } from '../../../../shared/http/page.ts';
 import { prefixes } from '../../../../shared/ids/id.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
@@ -63,10 +63,10 @@ type Position = z.output<typeof Position>;
 const checkRange = ({ start_time, end_time }: EventsQuery): void => {
   const seconds = end_time - start_time;
   if (seconds <= 0 || seconds > (MAX_DAYS * DAY_MS) / SECOND_MS)
-    throw new InvalidRequest({
-      param: 'end_time',
-      message: `Invalid value for 'end_time': expected a time after 'start_time', by at most ${MAX_DAYS} days. For a longer range, create an export with POST /v1/billing/exports.`,
-    });
+    throw new InvalidValue(
+      'end_time',
+      `expected a time after 'start_time', by at most ${MAX_DAYS} days. For a longer range, create an export with POST /v1/billing/exports`,
+    );
 };
 
 const gpuEventsOf = async ({ gpuEvents }: EventDependencies, organization: string, day: string): Promise<GpuTimeEventRecord[]> => {

@@ -7,7 +7,7 @@ import { invoiceNotification } from '../../../../shared/billing/invoice-notifica
 import type { InvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { type IssueDependencies, issueInvoice, NotADraft } from '../../../../shared/billing/issue-invoice.ts';
 import type { Write } from '../../../../shared/database/transaction.ts';
-import { Conflict, InvalidRequest } from '../../../../shared/http/errors.ts';
+import { Conflict, InvalidValue } from '../../../../shared/http/errors.ts';
 import { checkVersion, retryChanged } from '../../../../shared/http/precondition.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { dayOf } from '../../../../shared/usage/bucket.ts';
@@ -108,10 +108,7 @@ export const issueDraft = async (deps: InvoiceDependencies, actor: Actor, id: st
 // Compares days, because banks record no time.
 const checkPaidSinceIssue = ({ issued_at }: Invoice, paidAtMs: number): void => {
   if (issued_at === null || dayOf(paidAtMs) >= dayOf(issued_at)) return;
-  throw new InvalidRequest({
-    param: 'paid_at',
-    message: `Invalid value for 'paid_at': expected ${dayOf(issued_at)}, when the invoice was issued, or a later day.`,
-  });
+  throw new InvalidValue('paid_at', `expected ${dayOf(issued_at)}, when the invoice was issued, or a later day`);
 };
 
 /** Records that an invoice was paid. @throws 400, 404, 409, 412 */
@@ -124,8 +121,7 @@ export const payInvoice = async (
 ): Promise<InvoiceResource> => {
   const { nowMs } = actor.origin;
   const paidAtMs = paid_at === undefined ? nowMs : paid_at * SECOND_MS;
-  if (paidAtMs > nowMs)
-    throw new InvalidRequest({ param: 'paid_at', message: "Invalid value for 'paid_at': expected a time that is not in the future." });
+  if (paidAtMs > nowMs) throw new InvalidValue('paid_at', 'expected a time that is not in the future');
   return retryChanged(triesOf(expected), async () => {
     const before = checkVersion(await visibleInvoice(deps, actor, id), expected);
     if (before.state !== 'issued') throw new NotIssued(before, 'Only an issued invoice can be paid.');

@@ -3,7 +3,7 @@ import type { AllInvoicesStore } from '../../../../shared/billing/all-invoices-s
 import { type Invoice, InvoiceState } from '../../../../shared/billing/invoice.ts';
 import type { InvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { Month } from '../../../../shared/billing/month.ts';
-import { InvalidRequest } from '../../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../../shared/http/errors.ts';
 import { pageOf, pageQuery } from '../../../../shared/http/page.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../../access/actor.ts';
@@ -100,10 +100,7 @@ const CURSOR = /^\d{4}-\d{2}#inv_[0-9A-Za-z]+$/;
 
 const ofAll = async ({ invoices, allInvoices }: InvoiceListReads, { state, month, limit, after }: InvoicesQuery): Promise<Found> => {
   if (after !== undefined && !(CURSOR.test(after) && after.startsWith(month ?? '')))
-    throw new InvalidRequest({
-      param: 'after',
-      message: "Invalid value for 'after': expected the `next` of an earlier page of this list.",
-    });
+    throw new InvalidValue('after', 'expected the `next` of an earlier page of this list');
   const { entries, next } = await allInvoices.page({ state, month }, { limit, after });
   const found = await invoices.getMany([...new Set(entries.map(({ id }) => id))]);
   // An earlier release can have changed the state of an invoice without its entry.

@@ -1,6 +1,6 @@
 import type { Rerate } from '../../../../shared/billing/rerate.ts';
 import type { CatalogueStore } from '../../../../shared/deployments/catalogue-store.ts';
-import { InvalidRequest } from '../../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../../shared/http/errors.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { NewRerate } from './rerate-resource.ts';
 
@@ -17,10 +17,10 @@ const versionOf = <Version extends { version: string }>(
 ): Version => {
   const price = prices.find(({ version }) => version === body[param]);
   if (price) return price;
-  throw new InvalidRequest({
+  throw new InvalidValue(
     param,
-    message: `Invalid value for '${param}': ${body.model === undefined ? 'the instance type' : 'the model'} '${body.model ?? body.instance_type}' has no price version '${body[param]}'. ${advice}`,
-  });
+    `${body.model === undefined ? 'the instance type' : 'the model'} '${body.model ?? body.instance_type}' has no price version '${body[param]}'. ${advice}`,
+  );
 };
 
 const bothOf = <Version extends { version: string }>(prices: readonly Version[], body: NewRerate, advice: string) => ({
@@ -35,7 +35,7 @@ const bothOf = <Version extends { version: string }>(prices: readonly Version[],
 export const findPrices = async ({ models, catalogue }: PriceLookup, body: NewRerate): Promise<Rerate['subject']> => {
   const { model, instance_type: name = '', organization } = body;
   if (model === undefined) {
-    const advice = '`GET /v1/instance-types/{id}` lists its price versions.';
+    const advice = '`GET /v1/instance-types/{id}` lists its price versions';
     return { kind: 'instance_type', name, ...bothOf(await catalogue.prices(name), body, advice) };
   }
   const pricesIn = async (pool: string) => [
@@ -45,5 +45,5 @@ export const findPrices = async ({ models, catalogue }: PriceLookup, body: NewRe
   const own = organization === undefined ? [] : await pricesIn(organization);
   const isOwn = own.some(({ version }) => version === body.from_version);
   const prices = isOwn ? own : await pricesIn(SERVERLESS_POOL);
-  return { kind: 'model', name: model, ...bothOf(prices, body, '`GET /v1/prices` lists the price versions of a model.') };
+  return { kind: 'model', name: model, ...bothOf(prices, body, '`GET /v1/prices` lists the price versions of a model') };
 };

@@ -3,7 +3,7 @@ import type { BillingTasks } from '../../../../shared/billing/billing-tasks.ts';
 import { messageStep, type Rerate, type ReratePhase, totalsOf } from '../../../../shared/billing/rerate.ts';
 import { RerateAlreadyCreated, type RerateStore } from '../../../../shared/billing/rerate-store.ts';
 import { transact, type Write } from '../../../../shared/database/transaction.ts';
-import { Conflict, InvalidRequest, ResourceNotFound } from '../../../../shared/http/errors.ts';
+import { Conflict, InvalidValue, ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
 import type { Page, PageRequest } from '../../../../shared/http/page.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
@@ -27,11 +27,11 @@ const SETTLED_MS = HOUR_MS;
 
 const checkTimes = ({ start_time, end_time }: NewRerate, nowMs: number): void => {
   const reject = (expected: string): never => {
-    throw new InvalidRequest({ param: 'end_time', message: `Invalid value for 'end_time': expected a time ${expected}` });
+    throw new InvalidValue('end_time', `expected a time ${expected}`);
   };
-  if (end_time * SECOND_MS > nowMs - SETTLED_MS) reject('at least an hour in the past. Later requests can still be running.');
+  if (end_time * SECOND_MS > nowMs - SETTLED_MS) reject('at least an hour in the past. Later requests can still be running');
   if ((end_time - start_time) * SECOND_MS > MAX_DAYS * DAY_MS)
-    reject(`at most ${MAX_DAYS} days after 'start_time'. Create several rerates.`);
+    reject(`at most ${MAX_DAYS} days after 'start_time'. Create several rerates`);
 };
 
 // The organizations are read if an earlier release began the phase.

@@ -3,7 +3,7 @@ import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { type Benchmark, isOpen, LEVEL_MS, MAX_BENCHMARK_MS, type MixEntry } from '../../../../shared/deployments/benchmark.ts';
 import { type Deployment, type Generation, isActive } from '../../../../shared/deployments/deployment.ts';
 import { costOfTime, type HourRate, hourRateOf } from '../../../../shared/gpu-time/hour-rate.ts';
-import { PreconditionFailed } from '../../../../shared/http/errors.ts';
+import { InvalidValue, PreconditionFailed } from '../../../../shared/http/errors.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
 import type { RequestRowStore } from '../../../../shared/observability/request-row-store.ts';
 import { dollarsOf, nanosOf } from '../../../../shared/prices/dollars.ts';
@@ -11,7 +11,7 @@ import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import type { Actor } from '../../access/actor.ts';
 import { Trial } from '../../access/route.ts';
 import { type ChangeDependencies, reconcileSoon } from '../change-deployment.ts';
-import { DeploymentDeleted, invalid, RolloutUnfinished, WrongState } from '../errors.ts';
+import { DeploymentDeleted, RolloutUnfinished, WrongState } from '../errors.ts';
 import { visibleDeployment } from '../find-deployment.ts';
 import type { BenchmarkEstimate, DeploymentBenchmark } from './benchmark-resource.ts';
 import { BenchmarkNeedsText, BenchmarkRunning, NoMix } from './errors.ts';
@@ -45,9 +45,9 @@ const measurable = (deployment: Deployment): Generation => {
 const checkMix = (mix: readonly MixEntry[], { context_length: context, max_output_tokens: output }: Deployment['serving']): void => {
   for (const [i, { prompt_tokens, completion_tokens }] of mix.entries()) {
     if (completion_tokens > output)
-      throw invalid(`mix[${i}].completion_tokens`, `expected at most ${output}, the deployment's max_output_tokens`);
+      throw new InvalidValue(`mix[${i}].completion_tokens`, `expected at most ${output}, the deployment's max_output_tokens`);
     if (prompt_tokens + completion_tokens > context)
-      throw invalid(`mix[${i}]`, `expected at most ${context} tokens together, the deployment's context_length`);
+      throw new InvalidValue(`mix[${i}]`, `expected at most ${context} tokens together, the deployment's context_length`);
   }
 };
 
@@ -68,7 +68,7 @@ const leastBudget = ({ mostNanos }: HourRate): bigint => costOfTime(mostNanos, L
 const budgetOf = (budget: string, rate: HourRate): bigint => {
   const nanos = nanosOf(budget) ?? 0n;
   const least = leastBudget(rate);
-  if (nanos < least) throw invalid('budget', `expected at least "${dollarsOf(least)}", the price of the first level`);
+  if (nanos < least) throw new InvalidValue('budget', `expected at least "${dollarsOf(least)}", the price of the first level`);
   return nanos;
 };
 

@@ -12,7 +12,8 @@ import {
   type Shadow,
   type ShadowSettings,
 } from '../../../../shared/deployments/shadow.ts';
-import { invalid, WrongState } from '../errors.ts';
+import { InvalidValue } from '../../../../shared/http/errors.ts';
+import { WrongState } from '../errors.ts';
 
 const DEFAULT_REQUESTS = 1_000;
 const DEFAULT_TOKENS = 10_000_000;
@@ -59,14 +60,15 @@ const isSame = (open: Shadow, settings: ShadowSettings, generation: number): boo
  */
 export const changeShadow = (before: Deployment, settings: ShadowFields, live: readonly number[], nowMs: number): Deployment => {
   if (settings === null) return endShadow(before, 'owner', nowMs);
-  if (before.serving.task !== 'generate') throw invalid('shadow', 'expected a deployment that generates text');
+  if (before.serving.task !== 'generate') throw new InvalidValue('shadow', 'expected a deployment that generates text');
   const newest = live.at(-1);
   if (live.length < 2 || newest === undefined)
     throw new WrongState(
       'no_rollout',
       'The deployment has no new generation to compare. Send shadow with a new runtime, model, environment, accelerators or instance types, while the deployment is running.',
     );
-  if (before.traffic_percent > 0) throw invalid('shadow', 'expected a new generation without traffic. Also send traffic_percent 0');
+  if (before.traffic_percent > 0)
+    throw new InvalidValue('shadow', 'expected a new generation without traffic. Also send traffic_percent 0');
   const open = openShadow(before);
   return open && isSame(open, settings, newest) ? before : addShadow(before, settings, newest, nowMs);
 };

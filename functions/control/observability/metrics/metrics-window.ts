@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../../../../shared/http/errors.ts';
+import { type InvalidRequest, InvalidValue } from '../../../../shared/http/errors.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
 import { isExpired, RETENTION_DAYS, SPAN_MS, type TotalsSpan } from '../../../../shared/usage/organization-totals.ts';
 import { type MetricsQuery, RESOLUTIONS, type Resolution } from './metrics-query.ts';
@@ -24,21 +24,21 @@ const inSpans = (span: TotalsSpan, startMs: number, endMs: number): MetricsWindo
 
 const pointsOf = ({ span, fromMs, toMs }: MetricsWindow): number => (toMs - fromMs) / SPAN_MS[span];
 
-const tooLong = (resolution: Resolution): InvalidRequest => {
+const tooLong = (resolution: Resolution): InvalidValue => {
   const coarser = RESOLUTIONS[RESOLUTIONS.indexOf(resolution) + 1];
-  return new InvalidRequest({
-    param: 'start_time',
-    message: `Invalid value for 'start_time': with the resolution '${resolution}', expected a window of at most ${MAX_SERIES_POINTS} points. Use a shorter window${coarser ? `, or the 'resolution' '${coarser}'` : ''}.`,
-  });
+  return new InvalidValue(
+    'start_time',
+    `with the resolution '${resolution}', expected a window of at most ${MAX_SERIES_POINTS} points. Use a shorter window${coarser ? `, or the 'resolution' '${coarser}'` : ''}`,
+  );
 };
 
-const tooOld = (resolution: Resolution, span: Exclude<TotalsSpan, 'day'>): InvalidRequest =>
-  new InvalidRequest({
-    param: 'start_time',
-    message: `Invalid value for 'start_time': with the resolution '${resolution}', expected a time in the last ${RETENTION_DAYS[span]} days. Use a later time, or leave out 'resolution'.`,
-  });
+const tooOld = (resolution: Resolution, span: Exclude<TotalsSpan, 'day'>): InvalidValue =>
+  new InvalidValue(
+    'start_time',
+    `with the resolution '${resolution}', expected a time in the last ${RETENTION_DAYS[span]} days. Use a later time, or leave out 'resolution'`,
+  );
 
-const faultOf = (resolution: Resolution, window: MetricsWindow, nowMs: number): InvalidRequest | undefined => {
+const faultOf = (resolution: Resolution, window: MetricsWindow, nowMs: number): InvalidValue | undefined => {
   if (window.span !== 'day' && isExpired(window.span, window.fromMs, nowMs)) return tooOld(resolution, window.span);
   return pointsOf(window) > MAX_SERIES_POINTS ? tooLong(resolution) : undefined;
 };
@@ -54,11 +54,7 @@ export const metricsWindowOf = (
 ): MetricsWindow => {
   const endMs = Math.min((end_time ?? Number.POSITIVE_INFINITY) * SECOND_MS, nowMs);
   const startMs = start_time === undefined ? Math.max(endMs - DEFAULT_LENGTH_MS, 0) : start_time * SECOND_MS;
-  if (endMs <= startMs)
-    throw new InvalidRequest({
-      param: 'start_time',
-      message: "Invalid value for 'start_time': expected a time before 'end_time' and before now.",
-    });
+  if (endMs <= startMs) throw new InvalidValue('start_time', "expected a time before 'end_time' and before now");
   const [first, ...coarser] = (resolution ? [resolution] : RESOLUTIONS).map((each) => {
     const window = inSpans(SPAN_OF[each], startMs, endMs);
     return { window, fault: faultOf(each, window, nowMs) };

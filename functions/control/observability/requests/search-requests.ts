@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { InvalidRequest } from '../../../../shared/http/errors.ts';
+import { InvalidValue } from '../../../../shared/http/errors.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { RETENTION_DAYS } from '../../../../shared/observability/request-partitions.ts';
 import type { RequestRow } from '../../../../shared/observability/request-row.ts';
@@ -28,7 +28,7 @@ export interface PageBounds {
 
 const rangeOf = ({ start_time, end_time }: RequestFilters, nowMs: number): { fromMs: number; toMs: number } => {
   if (start_time !== undefined && end_time !== undefined && end_time <= start_time)
-    throw new InvalidRequest({ param: 'end_time', message: "Invalid value for 'end_time': expected a time after 'start_time'." });
+    throw new InvalidValue('end_time', "expected a time after 'start_time'");
   return {
     fromMs: Math.max((start_time ?? 0) * SECOND_MS, nowMs - RETENTION_DAYS * DAY_MS),
     toMs: Math.min((end_time ?? Number.POSITIVE_INFINITY) * SECOND_MS, nowMs + CLOCKS_MS),

@@ -1,4 +1,4 @@
-import { ApiError, Conflict, InvalidRequest } from '../../../../shared/http/errors.ts';
+import { ApiError, Conflict, InvalidRequest, InvalidValue } from '../../../../shared/http/errors.ts';
 
 /** 400 for a filter of another form than identity providers send. */
 export class InvalidScimFilter extends InvalidRequest {
@@ -20,9 +20,9 @@ export class InvalidScimPath extends InvalidRequest {
 }
 
 /** 400 for a value of an attribute. */
-export class InvalidScimValue extends InvalidRequest {
+export class InvalidScimValue extends InvalidValue {
   constructor(attribute: string, expected: string) {
-    super({ code: 'invalid_value', param: attribute, message: `Invalid value for '${attribute}': expected ${expected}.` });
+    super(attribute, `expected ${expected}`, 'invalid_value');
   }
 }
 
