@@ -49,13 +49,21 @@ const append = (deployment: Deployment, planned: PlannedGeneration, nowMs: numbe
   return state === 'stopped' ? [next] : [...generations, next];
 };
 
+const checkRoom = ({ generations }: Deployment): void => {
+  if (generations.length >= MAX_GENERATIONS)
+    throw new WrongState(
+      'generations_unfinished',
+      'Earlier generations of the deployment are still being removed. Try again in a few minutes.',
+    );
+};
+
 /**
  * Begins a rollout of a new generation.
  * @param percent its share of the requests once it is ready; 100: it then replaces the old one
  * @throws 409 during another rollout, or while the first generation is being created or an old one removed
  */
 export const beginRollout = (deployment: Deployment, planned: PlannedGeneration, percent: number, nowMs: number): Deployment => {
-  const { state, generations } = deployment;
+  const { state } = deployment;
   const isEmpty = state === 'stopped';
   const live = isEmpty ? [] : liveOf(deployment);
   if (live.length > 1) throw new RolloutUnfinished();
@@ -66,11 +74,7 @@ export const beginRollout = (deployment: Deployment, planned: PlannedGeneration,
     );
   if (state === 'stopping')
     throw new WrongState('deployment_stopping', 'The deployment is being stopped. Send the change again once its state is stopped.');
-  if (!isEmpty && generations.length >= MAX_GENERATIONS)
-    throw new WrongState(
-      'generations_unfinished',
-      'Earlier generations of the deployment are still being removed. Try again in a few minutes.',
-    );
+  if (!isEmpty) checkRoom(deployment);
   // Without another generation, the new one has all traffic.
   const traffic_percent = live.length === 0 ? 100 : percent;
   return { ...deployment, generations: append(deployment, planned, nowMs), traffic_percent };
@@ -116,10 +120,6 @@ export const retryGeneration = (deployment: Deployment, nowMs: number): Deployme
   const failed = wantedGeneration(deployment);
   const { status } = failed;
   if (status !== 'failed' && status !== 'retired') return deployment;
-  if (deployment.generations.length >= MAX_GENERATIONS)
-    throw new WrongState(
-      'generations_unfinished',
-      'Earlier generations of the deployment are still being removed. Try again in a few minutes.',
-    );
+  checkRoom(deployment);
   return { ...deployment, generations: append(deployment, contentOf(failed), nowMs), traffic_percent: 100 };
 };
