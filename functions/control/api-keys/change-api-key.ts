@@ -6,7 +6,6 @@ import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-
 import { redivide, type ShardPart } from '../../../shared/admission/plans/share-limits.ts';
 import { beginSpreading, MAX_CHANGED_AT_ONCE } from '../../../shared/admission/stores/spread-configuration.ts';
 import { commit } from '../../../shared/audit/commit.ts';
-import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { Conflict } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
@@ -14,6 +13,7 @@ import { hintOf } from '../../../shared/ids/checked-secret.ts';
 import type { Actor } from '../access/actor.ts';
 import { toLimits } from '../limits/limits.ts';
 import { toJoinProject } from '../projects/join-project.ts';
+import { retryOvertaken } from '../retry-overtaken.ts';
 import { type ApiKey, type ApiKeyUpdate, type ApiKeyWithSecret, AUDITED_TEXTS, type Rotation, type StoredApiKey } from './api-key.ts';
 import { checkExpiry, checkMayLimit, toWire, visibleKey } from './api-key-rights.ts';
 import type { ApiKeyDependencies } from './create-api-key.ts';
@@ -115,7 +115,7 @@ const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
 };
 
 // Requests of a busy key can make the change fail this often; then it returns 503.
-const MAX_COMMIT_ATTEMPTS = 8;
+const MAX_TRIES = 8;
 
 /**
  * Plans writes that give all limiter items of a key its settings, and divide its limits by the usage of each item. If
@@ -133,7 +133,7 @@ export const toConfigureWhole = async (deps: Pick<ApiKeyDependencies, 'limiters'
 
 /**
  * Changes a key; absent fields keep their values. The change applies from the next request on.
- * @throws 400, 403, 404, 409, 412
+ * @throws 400, 403, 404, 409, 412, 503
  */
 export const updateApiKey = async (
   deps: ApiKeyDependencies,
@@ -156,18 +156,13 @@ export const updateApiKey = async (
   checkFits(before, after);
   const more = after.limits.concurrency - before.limits.concurrency;
   const joins = after.project_id !== before.project_id && after.project_id;
-  for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
+  return retryOvertaken({ what: `The counters of ${id}`, maxTries: MAX_TRIES, by: [ChangedMeanwhile] }, async () => {
     const added = more > 0 ? await addConcurrency(deps, actor.origin, before.organization, more) : undefined;
     const configured = await toConfigureWhole(deps, after, actor.origin.nowMs);
     const joined = joins ? [await toJoinProject(deps, before.organization, joins)] : [];
     const writes = [...(added?.writes ?? []), ...joined, ...configured];
-    try {
-      return await change(deps, actor, before, changes, { action: 'api_key.updated', writes });
-    } catch (error) {
-      if (!(error instanceof ChangedMeanwhile)) throw error;
-    }
-  }
-  throw new DatabaseUnavailable(new Error(`The counters of ${id} changed during each of ${MAX_COMMIT_ATTEMPTS} attempts.`));
+    return change(deps, actor, before, changes, { action: 'api_key.updated', writes });
+  });
 };
 
 // A client that repeats a rotation because its response was lost would revoke the secret that is in use.

@@ -4,7 +4,6 @@ import { shardId, shardsFor, shardsForLoad } from '../../../shared/admission/ite
 import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
 import { MAX_CHANGED_AT_ONCE } from '../../../shared/admission/stores/spread-configuration.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
-import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { MAX_WRITES, transact, type Write } from '../../../shared/database/transaction.ts';
 import { hintOf } from '../../../shared/ids/checked-secret.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
@@ -14,6 +13,7 @@ import { KeyBudgets, KeyLimits, toLimits } from '../limits/limits.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { toJoinProject } from '../projects/join-project.ts';
 import type { ProjectStore } from '../projects/project-store.ts';
+import { retryOvertaken } from '../retry-overtaken.ts';
 import { type ApiKeyWithSecret, AUDITED_TEXTS, type NewApiKey, type StoredApiKey, UNRESTRICTED } from './api-key.ts';
 import { type ApiKeyReads, checkExpiry, checkMayLimitNew, toWire } from './api-key-rights.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
@@ -31,7 +31,7 @@ export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads, Quot
 }
 
 // The organization's setting for content can change this often during the creation of a key.
-const MAX_COMMIT_ATTEMPTS = 3;
+const MAX_TRIES = 3;
 
 type KeyFields = Omit<NewApiKey, 'purpose' | 'organization' | 'expires_in_seconds'>;
 
@@ -121,18 +121,10 @@ export const markIfLimited = async (
 /**
  * Creates an API key with the limiter items that share its limits, in one transaction if they fit one. Only the SHA-256
  * of its secret is stored.
- * @throws 400, 403, 404, 409, 429
+ * @throws 400, 403, 404, 409, 429, 503
  */
-export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await tryToCreate(deps, actor, body);
-    } catch (error) {
-      if (!(error instanceof ChangedMeanwhile)) throw error;
-      if (attempt === MAX_COMMIT_ATTEMPTS) throw new DatabaseUnavailable(error);
-    }
-  }
-};
+export const createApiKey = (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> =>
+  retryOvertaken({ what: 'The organization', maxTries: MAX_TRIES, by: [ChangedMeanwhile] }, () => tryToCreate(deps, actor, body));
 
 const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
   checkMayLimitNew(actor, body);

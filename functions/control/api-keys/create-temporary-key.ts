@@ -2,13 +2,13 @@ import { inFlightOf, type LimiterItem } from '../../../shared/admission/item/lim
 import { newSecret } from '../../../shared/admission/item/secret.ts';
 import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
 import { commit } from '../../../shared/audit/commit.ts';
-import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { InvalidRequest, PreconditionFailed } from '../../../shared/http/errors.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { KeyBudgets, KeyLimits } from '../limits/limits.ts';
+import { retryOvertaken } from '../retry-overtaken.ts';
 import { type ApiKeyWithSecret, AUDITED_TEXTS, type KeyPurpose, type NewApiKey, type StoredApiKey } from './api-key.ts';
 import { toWire } from './api-key-rights.ts';
 import { type ApiKeyDependencies, markIfLimited, newKey, planItems } from './create-api-key.ts';
@@ -56,7 +56,7 @@ interface FreeId {
 }
 
 // Each time, another creation has taken the id, or the organization has changed.
-const MAX_ATTEMPTS = 8;
+const MAX_TRIES = 8;
 // The limiters of this many ids are read in search of one without requests in flight.
 const MAX_FREE_READ = 10;
 // The wait if all ids that are free have requests in flight.
@@ -154,14 +154,12 @@ export const createTemporaryKey = async (
   fields: TemporaryKeyFields,
   rules: TemporaryKeyRules,
 ): Promise<ApiKeyWithSecret> => {
-  for (let attempt = 1; ; attempt++) {
-    const free = await findFree(deps, rules, Math.floor(actor.origin.nowMs / SECOND_MS));
-    if (attempt === 1) await rules.count();
-    try {
-      return await tryToCreate(deps, actor, fields, rules, free);
-    } catch (error) {
-      if (!(error instanceof ChangedMeanwhile || error instanceof PreconditionFailed)) throw error;
-      if (attempt === MAX_ATTEMPTS) throw new DatabaseUnavailable(error);
-    }
-  }
+  return retryOvertaken(
+    { what: `The series ${rules.series.name}`, maxTries: MAX_TRIES, by: [ChangedMeanwhile, PreconditionFailed] },
+    async (tries) => {
+      const free = await findFree(deps, rules, Math.floor(actor.origin.nowMs / SECOND_MS));
+      if (tries === 1) await rules.count();
+      return tryToCreate(deps, actor, fields, rules, free);
+    },
+  );
 };

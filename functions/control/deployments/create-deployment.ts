@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { commit } from '../../../shared/audit/commit.ts';
-import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { type Deployment, NO_PROGRESS } from '../../../shared/deployments/deployment.ts';
 import { CreatedMeanwhile, DeploymentExists, KeyUsed } from '../../../shared/deployments/deployment-store.ts';
@@ -12,6 +11,7 @@ import { newTimedId } from '../../../shared/ids/id.ts';
 import { ModelExists } from '../../../shared/models/errors.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 import { type Actor, organizationFor, requireActive } from '../access/actor.ts';
+import { retryOvertaken } from '../retry-overtaken.ts';
 import { type ChangeDependencies, reconcileSoon } from './change-deployment.ts';
 import { checkGeneration, checkServing, type GenerationCheckDependencies } from './check-generation.ts';
 import { auditedFields, type DeploymentResource } from './deployment-resource.ts';
@@ -30,7 +30,7 @@ export interface CreateDependencies extends ChangeDependencies, GenerationCheckD
 export type Created = { deployment: DeploymentResource; estimate: Estimate | null } | { deployment: null; estimate: Estimate };
 
 // Concurrent creations, and requests that use the organization's credit, can write first this often.
-const MAX_COMMIT_ATTEMPTS = 5;
+const MAX_TRIES = 5;
 
 // Objects with the same content are the same request, whatever the order of their fields.
 const canonical = (value: unknown): string =>
@@ -114,24 +114,19 @@ const checkRoom = async ({ deployments }: CreateDependencies, organization: stri
 const store = async (deps: CreateDependencies, actor: Actor, deployment: Deployment, key: string | undefined): Promise<void> => {
   const { id, organization } = deployment;
   const change = { action: 'deployment.created', organization, target: { type: 'deployment', id }, after: auditedFields(deployment) };
-  for (let attempt = 1; ; attempt++) {
+  await retryOvertaken({ what: organization, maxTries: MAX_TRIES, by: [CreatedMeanwhile, CreditChanged] }, async () => {
     const toCheck = await checkRoom(deps, organization);
     const { meter, writes: held } = await deps.holdStartCredit(deployment, actor.origin.nowMs);
-    try {
-      return await commit(deps, actor.origin, change, [
-        ...deps.users.toCheckActor(actor),
-        deps.organizations.toCheckActive(organization),
-        ...(key === undefined ? [] : [deps.deployments.toUseKey(deployment, key)]),
-        ...deps.deployments.toCreate({ ...deployment, ...(meter && { meter }) }),
-        ...held,
-        deps.models.toCheckAbsent(organization, deployment.name),
-        toCheck,
-      ]);
-    } catch (error) {
-      if (!(error instanceof CreatedMeanwhile || error instanceof CreditChanged)) throw error;
-      if (attempt === MAX_COMMIT_ATTEMPTS) throw new DatabaseUnavailable(error);
-    }
-  }
+    await commit(deps, actor.origin, change, [
+      ...deps.users.toCheckActor(actor),
+      deps.organizations.toCheckActive(organization),
+      ...(key === undefined ? [] : [deps.deployments.toUseKey(deployment, key)]),
+      ...deps.deployments.toCreate({ ...deployment, ...(meter && { meter }) }),
+      ...held,
+      deps.models.toCheckAbsent(organization, deployment.name),
+      toCheck,
+    ]);
+  });
 };
 
 const withCreditWarning = async (

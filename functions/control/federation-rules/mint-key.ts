@@ -1,5 +1,4 @@
 import { OrganizationSuspended } from '../../../shared/admission/item/organization.ts';
-import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { MintKeyCall, type MintKeyResult, type MintRefusal } from '../../../shared/federation/mint-key.ts';
 import type { FederationRule, RuleApiKey } from '../../../shared/federation/rule.ts';
 import type { RuleStore } from '../../../shared/federation/rule-store.ts';
@@ -11,6 +10,7 @@ import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import type { ApiKeyDependencies } from '../api-keys/create-api-key.ts';
 import { createTemporaryKey } from '../api-keys/create-temporary-key.ts';
+import { retryOvertaken } from '../retry-overtaken.ts';
 
 export interface MintDependencies extends ApiKeyDependencies {
   rules: Pick<RuleStore, 'findRule' | 'toCheckActive'>;
@@ -79,7 +79,7 @@ const mint = async (deps: MintDependencies, minting: Minting): Promise<MintKeyRe
 
 const HOUR_SECONDS = 3_600;
 // Each time, the rule has changed since it was read.
-const MAX_ATTEMPTS = 3;
+const MAX_TRIES = 3;
 
 class RuleChanged extends Error {}
 
@@ -98,13 +98,10 @@ const refusalOf = (error: unknown): MintKeyResult => {
  * @throws 503
  */
 export const mintKey = async (deps: MintDependencies, { mint_key }: MintKeyCall): Promise<MintKeyResult> => {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await mint(deps, mint_key);
-    } catch (error) {
-      if (!(error instanceof RuleChanged)) return refusalOf(error);
-      if (attempt === MAX_ATTEMPTS) throw new DatabaseUnavailable(error);
-    }
+  try {
+    return await retryOvertaken({ what: mint_key.federation_rule, maxTries: MAX_TRIES, by: [RuleChanged] }, () => mint(deps, mint_key));
+  } catch (error) {
+    return refusalOf(error);
   }
 };
 

@@ -20,10 +20,10 @@ import type { LimiterStore } from '../../../shared/admission/stores/limiter-stor
 import { readAllShards } from '../../../shared/admission/stores/reservation.ts';
 import { beginSpreading, MAX_CHANGED_AT_ONCE } from '../../../shared/admission/stores/spread-configuration.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
-import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
+import { retryOvertaken } from '../retry-overtaken.ts';
 
 interface LimiterSettings {
   status: 'active' | 'suspended';
@@ -77,7 +77,7 @@ export const toSetLimiter = async (
 };
 
 // Requests of a busy organization, and its new shards, can make the change fail this often; then it returns 503.
-const MAX_COMMIT_ATTEMPTS = 8;
+const MAX_TRIES = 8;
 
 /**
  * Commits a change together with the limits of its organization or project, as `toSetLimiter` plans them.
@@ -92,18 +92,12 @@ export const saveWithLimiter = async (
   nowMs: number,
   save: (writes: readonly Write[]) => Promise<void>,
 ): Promise<void> => {
-  for (let attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
+  const mustSpread = await retryOvertaken({ what: `The limiter of ${id}`, maxTries: MAX_TRIES, by: [ChangedMeanwhile] }, async () => {
     const { writes, isSpread } = await toSetLimiter(limiters, id, settings, changes, nowMs);
-    try {
-      await save(writes);
-    } catch (error) {
-      if (error instanceof ChangedMeanwhile) continue;
-      throw error;
-    }
-    if (isSpread) await limiters.spread(id, nowMs);
-    return;
-  }
-  throw new DatabaseUnavailable(new Error(`The limiter of ${id} changed during each of ${MAX_COMMIT_ATTEMPTS} attempts.`));
+    await save(writes);
+    return isSpread;
+  });
+  if (mustSpread) await limiters.spread(id, nowMs);
 };
 
 // A shard must not keep the whole limits that were removed.

@@ -1,21 +1,20 @@
 import { commit } from '../../../../shared/audit/commit.ts';
-import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { endedAs, isOpen } from '../../../../shared/deployments/benchmark.ts';
 import { PreconditionFailed, ResourceNotFound } from '../../../../shared/http/errors.ts';
 import type { Actor } from '../../access/actor.ts';
+import { retryOvertaken } from '../../retry-overtaken.ts';
 import { visibleDeployment } from '../find-deployment.ts';
 import type { DeploymentBenchmark } from './benchmark-resource.ts';
 import { retrieveBenchmark } from './retrieve-benchmark.ts';
 import type { BenchmarkWrites } from './start-benchmark.ts';
 
 // The function that runs the benchmark writes every few seconds.
-const MAX_CANCEL_ATTEMPTS = 8;
+const MAX_TRIES = 8;
 
-// Returns true once it has ended.
-const tryToCancel = async (deps: BenchmarkWrites, actor: Actor, id: string): Promise<boolean> => {
+const tryToCancel = async (deps: BenchmarkWrites, actor: Actor, id: string): Promise<void> => {
   const benchmark = await deps.benchmarks.find(id);
   if (!benchmark) throw new ResourceNotFound('benchmark', id);
-  if (!isOpen(benchmark)) return true;
+  if (!isOpen(benchmark)) return;
   const { organization, status } = benchmark;
   const audited = {
     action: 'benchmark.cancelled',
@@ -25,13 +24,7 @@ const tryToCancel = async (deps: BenchmarkWrites, actor: Actor, id: string): Pro
     after: { status: 'stopped' },
   };
   const cancelled = endedAs(benchmark, 'stopped', 'cancelled', actor.origin.nowMs);
-  try {
-    await commit(deps, actor.origin, audited, [...deps.users.toCheckActor(actor), deps.benchmarks.toReplace(cancelled)]);
-    return true;
-  } catch (error) {
-    if (error instanceof PreconditionFailed) return false;
-    throw error;
-  }
+  await commit(deps, actor.origin, audited, [...deps.users.toCheckActor(actor), deps.benchmarks.toReplace(cancelled)]);
 };
 
 /**
@@ -40,7 +33,8 @@ const tryToCancel = async (deps: BenchmarkWrites, actor: Actor, id: string): Pro
  */
 export const cancelBenchmark = async (deps: BenchmarkWrites, actor: Actor, id: string): Promise<DeploymentBenchmark> => {
   await visibleDeployment(deps, actor, id);
-  for (let attempt = 0; attempt < MAX_CANCEL_ATTEMPTS; attempt++)
-    if (await tryToCancel(deps, actor, id)) return retrieveBenchmark(deps, actor, id);
-  throw new DatabaseUnavailable(new Error(`The benchmark of ${id} changed during each of ${MAX_CANCEL_ATTEMPTS} attempts.`));
+  await retryOvertaken({ what: `The benchmark of ${id}`, maxTries: MAX_TRIES, by: [PreconditionFailed] }, () =>
+    tryToCancel(deps, actor, id),
+  );
+  return retrieveBenchmark(deps, actor, id);
 };

@@ -1,5 +1,4 @@
 import { commit } from '../../../../shared/audit/commit.ts';
-import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { type Benchmark, isOpen, LEVEL_MS, MAX_BENCHMARK_MS, type MixEntry } from '../../../../shared/deployments/benchmark.ts';
 import { type Deployment, type Generation, isActive } from '../../../../shared/deployments/deployment.ts';
 import { costOfTime, type HourRate, hourRateOf } from '../../../../shared/gpu-time/hour-rate.ts';
@@ -10,6 +9,7 @@ import { dollarsOf, nanosOf } from '../../../../shared/prices/dollars.ts';
 import { MINUTE_MS } from '../../../../shared/time/units.ts';
 import type { Actor } from '../../access/actor.ts';
 import { Trial } from '../../access/route.ts';
+import { retryOvertaken } from '../../retry-overtaken.ts';
 import { type ChangeDependencies, reconcileSoon } from '../change-deployment.ts';
 import { DeploymentDeleted, RolloutUnfinished, WrongState } from '../errors.ts';
 import { visibleDeployment } from '../find-deployment.ts';
@@ -24,7 +24,7 @@ export interface BenchmarkWrites extends ChangeDependencies, BenchmarkReads {
 }
 
 // Other benchmarks of the organization, or the end of the deployment, can come first this often.
-const MAX_START_ATTEMPTS = 3;
+const MAX_TRIES = 3;
 // A level, and the seconds that are held in advance.
 const LEAST_MS = LEVEL_MS + MINUTE_MS;
 
@@ -148,16 +148,10 @@ export const startBenchmark = async (
   const mix = await mixFor(deps, deployment, body.mix, nowMs);
   if (body.validate_only) return new Trial(estimateOf(rate, mix));
   const benchmark = newBenchmark(actor, { deployment, generation, budgetNanos: budgetOf(body.budget, rate), ...mix }, body);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await tryToStart(deps, actor, benchmark);
-      break;
-    } catch (error) {
-      if (!(error instanceof PreconditionFailed)) throw error;
-      if (attempt === MAX_START_ATTEMPTS) throw new DatabaseUnavailable(error);
-      measurable(await visibleDeployment(deps, actor, id));
-    }
-  }
+  await retryOvertaken({ what: `The benchmark of ${id}`, maxTries: MAX_TRIES, by: [PreconditionFailed] }, async (tries) => {
+    if (tries > 1) measurable(await visibleDeployment(deps, actor, id));
+    await tryToStart(deps, actor, benchmark);
+  });
   await reconcileSoon(deps, id);
   return retrieveBenchmark(deps, actor, id);
 };
