@@ -33,14 +33,10 @@ type Name = Exclude<keyof Config['hosts'], 'control'>;
 /**
  * The name of the secret that CloudFront and the firewall share. A name and not a reference: an export in use could
  * not be removed with the setting.
+ * @param number AWS reads a secret only when a resource that refers to it changes, so another value needs another name
  */
-export const cloudFrontSecretName = ({ name, hosts }: Config, host: Name): string => {
-  const number = secretNumberOf(hosts[host]);
-  return number === 1 ? `${name}/cloudfront/${host}` : `${name}/cloudfront/${host}/${number}`;
-};
-
-// AWS reads a secret only when a resource that refers to it changes, so another value needs another name.
-const secretNumberOf = ({ cloudFront }: Config['hosts'][Name]): number => cloudFront?.secret ?? 1;
+export const cloudFrontSecretName = ({ name }: Config, host: string, number: number): string =>
+  number === 1 ? `${name}/cloudfront/${host}` : `${name}/cloudfront/${host}/${number}`;
 
 // The longest wait for a packet without a higher quota. Streams send a comment every 15 s.
 const MAX_SILENCE = Duration.seconds(120);
@@ -76,6 +72,8 @@ interface CloudFrontProps {
   name: Name;
   domain: string;
   certificateArn: string;
+  /** The number of the secret that it shares with the firewall. */
+  secret: number;
   /** The target of the domain in API Gateway. */
   origin: string;
 }
@@ -86,9 +84,9 @@ interface CloudFrontProps {
  * public GETs.
  */
 export class CloudFrontDistribution extends Construct {
-  constructor(scope: Construct, id: string, { config, name, domain, certificateArn, origin: originName }: CloudFrontProps) {
+  constructor(scope: Construct, id: string, { config, name, domain, certificateArn, secret, origin: originName }: CloudFrontProps) {
     super(scope, id);
-    const protection = config.firewall ? this.#protect(config, name) : undefined;
+    const protection = config.firewall ? this.#protect(config, name, secret) : undefined;
     const origin = new HttpOrigin(originName, {
       protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
       readTimeout: MAX_SILENCE,
@@ -133,10 +131,9 @@ export class CloudFrontDistribution extends Construct {
   }
 
   // The firewall of the host needs this to tell callers apart.
-  #protect(config: Config, name: Name) {
-    const number = secretNumberOf(config.hosts[name]);
+  #protect(config: Config, name: Name, number: number) {
     const secret = new Secret(this, number === 1 ? 'Secret' : `Secret${number}`, {
-      secretName: cloudFrontSecretName(config, name),
+      secretName: cloudFrontSecretName(config, name, number),
       description: 'Sent by CloudFront, so that the firewall of the host accepts no other requests.',
       generateSecretString: { excludePunctuation: true, passwordLength: 40 },
     });

@@ -47,12 +47,12 @@ export class Firewall extends Construct {
     this.#metrics = `${config.name}-${name}`;
     if (config.firewall === undefined) throw new Error('The configuration has no firewall.');
     const { requestsPerAddress: limit, onlyCloudFront } = config.firewall;
-    const behind = name !== 'control' && config.hosts[name].cloudFront ? name : undefined;
+    const cloudFront = name === 'control' ? undefined : config.hosts[name].cloudFront;
     const rules = [
-      ...(behind && onlyCloudFront ? [this.#onlyCloudFront(cloudFrontSecretName(config, behind))] : []),
+      ...(cloudFront && onlyCloudFront ? [this.#onlyCloudFront(cloudFrontSecretName(config, name, cloudFront.secret))] : []),
       // The list knows the addresses of connections, which are CloudFront's.
-      ...(behind ? [] : [this.#managed('AWSManagedRulesAmazonIpReputationList')]),
-      this.#limit(limit, behind !== undefined),
+      ...(cloudFront ? [] : [this.#managed('AWSManagedRulesAmazonIpReputationList')]),
+      this.#limit(limit, cloudFront !== undefined),
       ...Object.entries(BODY_RULES).map(([group, bodies]) =>
         this.#managed(group, {
           ruleActionOverrides: [...bodies, ...(group === 'AWSManagedRulesCommonRuleSet' ? OF_VALID_REQUESTS : [])].map((rule) => ({
