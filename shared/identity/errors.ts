@@ -32,12 +32,7 @@ export class TooManyAttempts extends ApiError {
 }
 
 /** 503 if the user pool or the token issuer's keys could not be reached. The cause is for the log. */
-export class IdentityUnavailable extends ServiceUnavailable {
-  constructor(cause: unknown) {
-    super();
-    this.cause = cause;
-  }
-}
+export class IdentityUnavailable extends ServiceUnavailable {}
 
 /** 401 for an access token that is not accepted. */
 export class InvalidToken extends ApiError {

@@ -42,12 +42,7 @@ export class TargetInaccessible extends InvalidRequest {
 }
 
 // After the SDK's retries. The cause is for the log.
-class SageMakerUnavailable extends ServiceUnavailable {
-  constructor(cause: unknown) {
-    super();
-    this.cause = cause;
-  }
-}
+class SageMakerUnavailable extends ServiceUnavailable {}
 
 /** The region of a target in a message. */
 export const placeOf = (region: string | undefined): string =>
