@@ -1,9 +1,9 @@
 import { type Notification, newNotification } from '../notifications/notification.ts';
 import { dollarsOf } from '../prices/dollars.ts';
-import { SECOND_MS } from '../time/units.ts';
+import { unixSeconds } from '../time/units.ts';
 import type { CreditNote, Invoice } from './invoice.ts';
 
-const secondsOf = (ms: number | null): number | null => (ms === null ? null : Math.floor(ms / SECOND_MS));
+const secondsOrNull = (ms: number | null): number | null => (ms === null ? null : unixSeconds(ms));
 
 type InvoiceEvent = 'sluice.invoice.issued.v1' | 'sluice.invoice.paid.v1' | 'sluice.invoice.voided.v1';
 
@@ -21,10 +21,10 @@ export const invoiceNotification = (type: InvoiceEvent, invoice: Invoice, atMs: 
       state: invoice.state,
       currency: invoice.currency,
       total: dollarsOf(invoice.total_nanos),
-      issued_at: secondsOf(invoice.issued_at),
-      due_at: secondsOf(invoice.due_at),
-      paid_at: secondsOf(invoice.paid_at),
-      voided_at: secondsOf(invoice.voided_at),
+      issued_at: secondsOrNull(invoice.issued_at),
+      due_at: secondsOrNull(invoice.due_at),
+      paid_at: secondsOrNull(invoice.paid_at),
+      voided_at: secondsOrNull(invoice.voided_at),
     },
   });
 
@@ -43,6 +43,6 @@ export const creditNoteNotification = (note: CreditNote): Notification =>
       currency: note.currency,
       amount: dollarsOf(note.amount_nanos),
       reason: note.reason,
-      issued_at: secondsOf(note.issued_at),
+      issued_at: secondsOrNull(note.issued_at),
     },
   });

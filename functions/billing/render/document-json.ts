@@ -2,10 +2,8 @@ import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
 import type { CreditNote, InvoiceLine, ProjectCharge } from '../../../shared/billing/invoice.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { creditLineRecord } from '../../../shared/service-levels/service-level.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { IssuedInvoice } from '../focus/invoice-detail.ts';
-
-const seconds = (ms: number): number => Math.floor(ms / SECOND_MS);
 
 // A larger quantity than 9 × 10¹⁵ occurs in no month.
 const exactQuantity = (quantity: bigint): number => {
@@ -51,9 +49,9 @@ export const invoiceJson = (invoice: IssuedInvoice): string => {
     carried_forward: dollarsOf(invoice.carried_forward_nanos),
     inputs_sha256,
     release,
-    created_at: seconds(invoice.created_at),
-    issued_at: seconds(invoice.issued_at),
-    due_at: invoice.due_at === null ? null : seconds(invoice.due_at),
+    created_at: unixSeconds(invoice.created_at),
+    issued_at: unixSeconds(invoice.issued_at),
+    due_at: invoice.due_at === null ? null : unixSeconds(invoice.due_at),
   });
 };
 
@@ -65,5 +63,5 @@ export const creditNoteJson = ({ amount_nanos, lines, issued_at, files: _, versi
     lines: lines?.map(creditLineRecord),
     month,
     amount: dollarsOf(amount_nanos),
-    issued_at: seconds(issued_at),
+    issued_at: unixSeconds(issued_at),
   });

@@ -8,6 +8,7 @@ import { DeploymentState } from '../../../shared/deployments/state.ts';
 import { permissionsOf } from '../../../shared/hosts/permissions.ts';
 import { Capabilities, Embedding, ModelTask, TokenizerFiles } from '../../../shared/models/model.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { UserRole } from '../access/actor.ts';
 import { wantedGeneration } from './rollout.ts';
 import { auditedShadow, ShadowState, shadowStateOf } from './shadow/state.ts';
@@ -147,8 +148,6 @@ export interface View {
   ofType: readonly number[];
 }
 
-const secondsOf = (ms: number): number => Math.floor(ms / 1_000);
-
 /** A reason as the role sees it. */
 export const reasonOf = (reason: DeploymentReason | undefined, role: UserRole): z.infer<typeof ReasonResource> | null =>
   reason
@@ -184,7 +183,7 @@ const generationOf = (deployment: Deployment, generation: Generation, role: User
     accelerators,
     environment,
     adapters: adapters ?? null,
-    created_at: secondsOf(created_at),
+    created_at: unixSeconds(created_at),
   };
 };
 
@@ -195,7 +194,7 @@ const wakeInProgress = ({ state, wake, starts }: Deployment, { ofType, nowMs }: 
 };
 
 const windowOf = (time: WindowTime | null): z.infer<typeof WindowResource> | null =>
-  time && { starts_at: secondsOf(time.startMs), ends_at: secondsOf(time.endMs), min_copies: time.minCopies };
+  time && { starts_at: unixSeconds(time.startMs), ends_at: unixSeconds(time.endMs), min_copies: time.minCopies };
 
 const windowsOf = ({ schedule = [] }: Deployment, { nowMs }: View): Pick<DeploymentResource, 'current_window' | 'next_window'> => {
   const { current, next } = windowsAt(schedule, nowMs);
@@ -278,18 +277,18 @@ export const toResource = (deployment: Deployment, view: View): DeploymentResour
     ...settingsOf(deployment),
     shadow: shadowStateOf(deployment),
     state,
-    state_since: secondsOf(state_since),
+    state_since: unixSeconds(state_since),
     reason: reasonOf(reason, role),
     progress,
     wake: wakeInProgress(deployment, view),
     ...windowsOf(deployment, view),
     ...runningOf(deployment, view),
     generations: generations.map((generation) => generationOf(deployment, generation, role)),
-    history: transitions.map((each) => ({ state: each.state, at: secondsOf(each.at), reason: reasonOf(each.reason, role) })),
-    last_used_at: last_used_at === undefined ? null : secondsOf(last_used_at),
-    created_at: secondsOf(created_at),
+    history: transitions.map((each) => ({ state: each.state, at: unixSeconds(each.at), reason: reasonOf(each.reason, role) })),
+    last_used_at: last_used_at === undefined ? null : unixSeconds(last_used_at),
+    created_at: unixSeconds(created_at),
     created_by,
-    updated_at: secondsOf(updated_at),
+    updated_at: unixSeconds(updated_at),
     version: changes,
   };
 };

@@ -12,11 +12,10 @@ import {
   TicketStatus,
   type TicketSummary,
 } from '../../../shared/tickets/ticket.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 
 const Seconds = z.int().meta({ description: 'Unix time in seconds.' });
-const seconds = (atMs: number): number => Math.floor(atMs / SECOND_MS);
-const secondsOrNull = (atMs: number | null): number | null => (atMs === null ? null : seconds(atMs));
+const secondsOrNull = (atMs: number | null): number | null => (atMs === null ? null : unixSeconds(atMs));
 
 // Longer texts belong into attachments.
 const MAX_BODY_BYTES = 16_000;
@@ -114,13 +113,13 @@ export const toListEntry = (ticket: TicketSummary, side: Side, nowMs: number): T
   category: ticket.category,
   status: statusAt(ticket, nowMs),
   created_by: ticket.created_by,
-  created_at: seconds(ticket.created_at),
-  updated_at: seconds(ticket.updated_at),
+  created_at: unixSeconds(ticket.created_at),
+  updated_at: unixSeconds(ticket.updated_at),
   closes_at: secondsOrNull(ticket.closes_at),
   first_response_at: secondsOrNull(ticket.clocks.first_response_at),
   ...(side === 'support' && {
     assignee: ticket.assignee,
-    first_response_due_at: seconds(ticket.clocks.first_response_due_at),
+    first_response_due_at: unixSeconds(ticket.clocks.first_response_due_at),
     resolution_due_at: secondsOrNull(ticket.clocks.resolution_due_at),
   }),
 });
@@ -167,7 +166,7 @@ export const toMessageResource = (
   author: authorFor(side, author),
   body,
   attachments,
-  created_at: seconds(at),
+  created_at: unixSeconds(at),
 });
 
 export const NewMessage = z.strictObject({
@@ -201,7 +200,7 @@ export const toHistoryResource = ({ id, action, actor, changes, at }: HistoryLin
   action,
   actor: authorFor(side, actor),
   changes,
-  created_at: seconds(at),
+  created_at: unixSeconds(at),
 });
 
 export const EvidenceResource = z.object({
@@ -218,7 +217,7 @@ export const toEvidenceResource = ({ type, id, at, resource, internal }: Evidenc
   object: 'ticket.evidence',
   type,
   id,
-  recorded_at: seconds(at),
+  recorded_at: unixSeconds(at),
   resource: JSON.parse(resource) as Record<string, unknown>,
   ...(side === 'support' && { internal: JSON.parse(internal) as Record<string, unknown> }),
 });

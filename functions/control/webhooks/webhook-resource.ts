@@ -4,7 +4,7 @@ import { MAX_URL_CHARACTERS } from '../../../shared/network/url-fault.ts';
 import { Attempt, AttemptError, type Delivery, DeliveryState } from '../../../shared/notifications/delivery.ts';
 import { NotificationType } from '../../../shared/notifications/notification.ts';
 import { SECRET_PREFIX, SelectableType, type Webhook } from '../../../shared/notifications/webhook.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { type Actor, can, type Rights } from '../access/actor.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 
@@ -119,8 +119,7 @@ export const DeliveryResource = z.object({
 });
 export type DeliveryResource = z.infer<typeof DeliveryResource>;
 
-const seconds = (ms: number): number => Math.floor(ms / SECOND_MS);
-const secondsOrNull = (ms: number | null): number | null => (ms === null ? null : seconds(ms));
+const secondsOrNull = (ms: number | null): number | null => (ms === null ? null : unixSeconds(ms));
 
 // Receivers such as those of Slack, Discord and Teams accept events from anyone who knows their whole URL.
 const withoutSecrets = (url: string): string => {
@@ -136,9 +135,9 @@ export const toWebhookResource = (webhook: Webhook, actor: Rights & Pick<Actor, 
     ...rest,
     url: can(actor, 'webhooks:write') ? url : withoutSecrets(url),
     object: 'webhook',
-    previous_secret_until: until !== null && until > nowMs ? seconds(until) : null,
-    created_at: seconds(created_at),
-    updated_at: seconds(updated_at),
+    previous_secret_until: until !== null && until > nowMs ? unixSeconds(until) : null,
+    created_at: unixSeconds(created_at),
+    updated_at: unixSeconds(updated_at),
   };
 };
 
@@ -151,9 +150,9 @@ export const toDeliveryResource = (delivery: Delivery): DeliveryResource => {
     event,
     type,
     state,
-    attempts: attempts.map(({ at, ...attempt }) => ({ ...attempt, at: seconds(at) })),
-    next_attempt_at: state === 'pending' ? seconds(next_attempt_at) : null,
-    created_at: seconds(created_at),
+    attempts: attempts.map(({ at, ...attempt }) => ({ ...attempt, at: unixSeconds(at) })),
+    next_attempt_at: state === 'pending' ? unixSeconds(next_attempt_at) : null,
+    created_at: unixSeconds(created_at),
     delivered_at: secondsOrNull(delivered_at),
     expires_at,
   };

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { FileFormat, type Invoice, InvoiceLine, InvoiceState, LineKind, Party, TokenKind } from '../../../../shared/billing/invoice.ts';
 import { exactInteger } from '../../../../shared/http/json/json-numbers.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
-import { SECOND_MS } from '../../../../shared/time/units.ts';
+import { unixSeconds } from '../../../../shared/time/units.ts';
 
 const amount = (description: string) => z.string().meta({ description: `${description} An exact decimal number.`, examples: ['12.5'] });
 const time = (description: string) =>
@@ -89,8 +89,7 @@ export const InvoiceResource = InvoiceSummary.extend({
 });
 export type InvoiceResource = z.infer<typeof InvoiceResource>;
 
-const secondsOf = (ms: number): number => Math.floor(ms / SECOND_MS);
-const secondsOrNull = (ms: number | null): number | null => (ms === null ? null : secondsOf(ms));
+const secondsOrNull = (ms: number | null): number | null => (ms === null ? null : unixSeconds(ms));
 
 const toLine = ({ rerate_from = null, quantity, unit_price_nanos, amount_nanos, ...line }: InvoiceLine): z.infer<typeof Line> => ({
   ...line,
@@ -130,7 +129,7 @@ export const toSummary = (invoice: Invoice): InvoiceSummary => ({
   credited: dollarsOf(invoice.credited_nanos),
   inputs_sha256: invoice.inputs_sha256,
   release: invoice.release,
-  created_at: secondsOf(invoice.created_at),
+  created_at: unixSeconds(invoice.created_at),
   issued_at: secondsOrNull(invoice.issued_at),
   due_at: secondsOrNull(invoice.due_at),
   paid_at: secondsOrNull(invoice.paid_at),

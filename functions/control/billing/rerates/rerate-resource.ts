@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Rerate, RerateProgress, RerateSums, RerateTotals } from '../../../../shared/billing/rerate.ts';
 import { ModelName } from '../../../../shared/models/model.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
-import { SECOND_MS } from '../../../../shared/time/units.ts';
+import { unixSeconds } from '../../../../shared/time/units.ts';
 
 const Seconds = z.int().min(0).max(99_999_999_999);
 const Version = z.string().min(1).max(40);
@@ -103,8 +103,6 @@ const phaseToWire = ({ organizations, totals }: PhaseFacts): NonNullable<z.infer
 /** A phase is complete when all of its organizations are done. */
 export const isComplete = ({ organizations, totals }: PhaseFacts): boolean => organizations !== undefined && totals.done >= organizations;
 
-const secondsOf = (ms: number): number => Math.floor(ms / SECOND_MS);
-
 /** Converts a rerate to the wire. @param execution absent: it was only previewed */
 export const toResource = (rerate: Rerate, preview: PhaseFacts, execution: PhaseFacts | undefined): RerateResource => {
   const { subject } = rerate;
@@ -117,12 +115,12 @@ export const toResource = (rerate: Rerate, preview: PhaseFacts, execution: Phase
     instance_type: subject.kind === 'instance_type' ? subject.name : null,
     from_version: subject.from.version,
     to_version: subject.to.version,
-    start_time: secondsOf(rerate.start_time),
-    end_time: secondsOf(rerate.end_time),
+    start_time: unixSeconds(rerate.start_time),
+    end_time: unixSeconds(rerate.end_time),
     organization: rerate.organization,
     reason: rerate.reason,
-    created_at: secondsOf(rerate.created_at),
-    executed_at: rerate.executed_at === null ? null : secondsOf(rerate.executed_at),
+    created_at: unixSeconds(rerate.created_at),
+    executed_at: rerate.executed_at === null ? null : unixSeconds(rerate.executed_at),
     preview: hasPreview ? phaseToWire(preview) : null,
     execution: execution ? phaseToWire(execution) : null,
   };

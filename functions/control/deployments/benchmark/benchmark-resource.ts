@@ -13,7 +13,7 @@ import {
 } from '../../../../shared/deployments/benchmark.ts';
 import { driftOf } from '../../../../shared/deployments/benchmark-drift.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
-import { MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
+import { MINUTE_MS, unixSeconds } from '../../../../shared/time/units.ts';
 
 const Time = z.int().meta({ description: 'Unix seconds.' });
 const Money = z.string().meta({ description: 'Dollars: an exact decimal number.', examples: ['1.25'] });
@@ -153,8 +153,7 @@ export const BenchmarkEstimate = z.object({
 });
 export type BenchmarkEstimate = z.infer<typeof BenchmarkEstimate>;
 
-const seconds = (ms: number): number => Math.floor(ms / SECOND_MS);
-const secondsOrNull = (ms: number | undefined): number | null => (ms === undefined ? null : seconds(ms));
+const secondsOrNull = (ms: number | undefined): number | null => (ms === undefined ? null : unixSeconds(ms));
 
 const pointsOf = (points: readonly BenchmarkPoint[]): z.infer<typeof Point>[] =>
   points
@@ -178,7 +177,7 @@ const subjectOf = ({ generation, model, runtime, instance_type, goals, mix, max_
 
 const curveOf = (curve: BenchmarkCurve, earlier: readonly BenchmarkCurve[]): z.infer<typeof Curve> => ({
   id: curve.id,
-  ended_at: seconds(curve.ended_at),
+  ended_at: unixSeconds(curve.ended_at),
   ...subjectOf(curve),
   end: endOf(curve.end),
   result: curve.result,
@@ -193,7 +192,7 @@ const liveDriftOf = (watch: SpeedWatch | undefined): z.infer<typeof LiveDrift> =
         notified_at: secondsOrNull(watch.notified_at),
         spans_beyond: watch.beyond,
         last_span: watch.compared
-          ? { benchmark: watch.compared.benchmark, ended_at: seconds(watch.compared.until), percent: watch.compared.percent }
+          ? { benchmark: watch.compared.benchmark, ended_at: unixSeconds(watch.compared.until), percent: watch.compared.percent }
           : null,
       }
     : null;
@@ -201,7 +200,7 @@ const liveDriftOf = (watch: SpeedWatch | undefined): z.infer<typeof LiveDrift> =
 const oneOf = (benchmark: Benchmark, otherRequests: number | null): z.infer<typeof OneBenchmark> => ({
   id: benchmark.id,
   status: benchmark.status,
-  created_at: seconds(benchmark.created_at),
+  created_at: unixSeconds(benchmark.created_at),
   started_at: secondsOrNull(benchmark.started_at),
   ended_at: secondsOrNull(benchmark.ended_at),
   ...subjectOf(benchmark),

@@ -4,13 +4,13 @@ import type { Shadow } from '../../../../shared/deployments/shadow.ts';
 import { FINISH_REASONS, SHADOW_FAILURES, type ShadowCounts, type ShadowSide } from '../../../../shared/deployments/shadow-counts.ts';
 import type { ShadowRow, ShadowStore } from '../../../../shared/deployments/shadow-store.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
+import { unixSeconds } from '../../../../shared/time/units.ts';
 import type { Actor } from '../../access/actor.ts';
 import { type DeploymentReads, visibleDeployment } from '../find-deployment.ts';
 import { ShadowState, statusOf } from './state.ts';
 import { timesOf } from './times.ts';
 import { THRESHOLDS, verdictOf } from './verdict.ts';
 
-const SECOND_MS = 1_000;
 const Count = z.int();
 const TIME = 'Unix time in seconds.';
 
@@ -73,7 +73,7 @@ export interface ShadowReads extends DeploymentReads {
   shadows: Pick<ShadowStore, 'read' | 'toCreate'>;
 }
 
-const secondsOf = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / SECOND_MS));
+const secondsOrNull = (ms: number | undefined): number | null => (ms === undefined ? null : unixSeconds(ms));
 
 const measuresOf = (counts: ShadowCounts) => {
   const count = (name: keyof ShadowCounts): number => counts[name] ?? 0;
@@ -129,9 +129,9 @@ export const shadowReport = async (deps: ShadowReads, actor: Actor, id: string, 
     object: 'deployment.shadow',
     deployment: id,
     ...{ number, generation, status: statusOf(shadow), end_reason, percent, max_requests, max_tokens, max_seconds },
-    created_at: Math.floor(created_at / SECOND_MS),
-    started_at: secondsOf(started_at),
-    ended_at: secondsOf(ended_at),
+    created_at: unixSeconds(created_at),
+    started_at: secondsOrNull(started_at),
+    ended_at: secondsOrNull(ended_at),
     used_requests: requests,
     used_tokens: tokens,
     ...measuresOf(counts),
