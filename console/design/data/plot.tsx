@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
+import { DAY_S } from '../format/units.ts';
 import classes from './data.module.css';
 import { type ChartProps, colourOf } from './series.ts';
 
 const HEIGHT = 220;
-const DAY_S = 86_400;
 // Between two labels: days, since each value is of one.
 const LABEL_DAYS = [1, 2, 4, 7, 14, 28, 56];
 

@@ -1,7 +1,5 @@
 import { utcSeconds } from './times.ts';
-
-const HOUR_S = 3_600;
-const DAY_S = 24 * HOUR_S;
+import { DAY_S, HOUR_S } from './units.ts';
 
 /** Ranges of time that end now, and `custom`, which has a beginning and an end of its own. */
 const LENGTHS_S = { '1h': HOUR_S, '24h': DAY_S, '7d': 7 * DAY_S, '30d': 30 * DAY_S, '90d': 90 * DAY_S } as const;

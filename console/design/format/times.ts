@@ -1,6 +1,4 @@
-const MINUTE_S = 60;
-const HOUR_S = 3_600;
-const DAY_S = 86_400;
+import { DAY_S, HOUR_S, MINUTE_S } from './units.ts';
 
 const STEPS: readonly (readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit])[] = [
   [DAY_S, 'day'],

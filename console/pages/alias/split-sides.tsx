@@ -4,12 +4,12 @@ import { useRead } from '../../client/queries.ts';
 import { type Column, Table } from '../../design/data/table.tsx';
 import { Count, Duration, Money } from '../../design/data/values.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
+import { DAY_S } from '../../design/format/units.ts';
 import { Note, Stack } from '../../design/layout/layout.tsx';
 import type { Alias } from '../aliases/alias-draft.ts';
 import { type SideRow, type Split, sidesOf } from './sides.ts';
 
 const REFRESH_MS = 15_000;
-const DAY_S = 86_400;
 const OTHERS = '(other)';
 
 const percent = (share: number | null | undefined): string => (share == null ? '–' : `${Number((share * 100).toFixed(2))}%`);

@@ -1,4 +1,5 @@
 import type { Query } from '../../client/routes.ts';
+import { DAY_S, HOUR_S } from '../../design/format/units.ts';
 
 type KeysQuery = NonNullable<Query<'GET /v1/api-keys'>>;
 
@@ -8,8 +9,6 @@ export const KEY_FILTERS = ['q', 'status', 'attention', 'model', 'created_by', '
 /** The filters of the list as the address has them. Empty: not set; without `status`, active keys are shown. */
 export type KeyFilters = Readonly<Record<(typeof KEY_FILTERS)[number], string>>;
 
-const HOUR_S = 3_600;
-const DAY_S = 24 * HOUR_S;
 const SOON_S = 7 * DAY_S;
 const LONG_S = 30 * DAY_S;
 

@@ -1,6 +1,7 @@
 import type { ApiFailure } from '../../client/api-failure.ts';
 import type { RequestBody } from '../../client/routes.ts';
 import type { Task } from '../../client/snippets.ts';
+import { HOUR_S, MINUTE_S } from '../../design/format/units.ts';
 import { WINDOWS_FAULT, windowsIn } from '../deployments/windows.ts';
 
 export type NewDeployment = RequestBody<'POST /v1/deployments'>;
@@ -56,9 +57,6 @@ export const TASKS: readonly (readonly [Task, string])[] = [
   ['embed', 'Embeddings'],
   ['rerank', 'Reranking'],
 ];
-
-const MINUTE_S = 60;
-const HOUR_S = 3_600;
 
 const IDLE_CHOICES = [
   ['', 'Never'],

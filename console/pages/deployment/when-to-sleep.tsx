@@ -7,6 +7,7 @@ import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { formatMoney } from '../../design/format/amounts.ts';
+import { DAY_S } from '../../design/format/units.ts';
 import { Form } from '../../design/forms/form.tsx';
 import { Note, Section, Stack } from '../../design/layout/layout.tsx';
 import { type Deployment, roughly } from '../deployments/deployment-state.ts';
@@ -17,7 +18,6 @@ type AdviceOption = Advice['options'][number];
 
 const DAYS = 14;
 const CENTS = 2;
-const DAY_SECONDS = 86_400;
 const SECOND_MS = 1_000;
 
 const nameOf = ({ scale_to_zero_after_seconds: seconds }: AdviceOption): string =>
@@ -126,7 +126,7 @@ export const WhenToSleep = ({ deployment, onClose }: WhenToSleepProps) => {
           ) : (
             <>
               <p>
-                Each setting applied to the last {(advice.to - advice.from) / DAY_SECONDS} whole UTC days, with {advice.requests} requests.
+                Each setting applied to the last {(advice.to - advice.from) / DAY_S} whole UTC days, with {advice.requests} requests.
                 Requests that got a 503 to retry later count as if they had waited.
               </p>
               <Options present={advice.present} options={optionsWith(advice.present, advice.options)} />

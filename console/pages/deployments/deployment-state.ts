@@ -1,5 +1,6 @@
 import type { ReplyBody } from '../../client/routes.ts';
 import type { Tone } from '../../design/data/tone.ts';
+import { HOUR_S, MINUTE_S } from '../../design/format/units.ts';
 
 export type Deployment = ReplyBody<'GET /v1/deployments/{id}'>;
 export type DeploymentState = Deployment['state'];
@@ -99,9 +100,6 @@ export const expectedAt = ({ state, state_since, wake, history }: Deployment, es
 /** A model in a few words: its id on the Hub, or the last part of its folder. */
 export const shortModel = (model: string): string =>
   model.startsWith('s3://') ? (model.replace(/\/+$/, '').split('/').at(-1) ?? model) : model;
-
-const MINUTE_S = 60;
-const HOUR_S = 3_600;
 
 /** A duration that is known only about, rounded up to whole minutes or hours. */
 export const roughly = (seconds: number): string => {

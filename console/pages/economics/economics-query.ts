@@ -1,6 +1,7 @@
 import { isMoney, MOST_PER_UNIT } from '../../design/format/amounts.ts';
 import { type RangeName, rangeOf } from '../../design/format/ranges.ts';
 import { dayOf } from '../../design/format/times.ts';
+import { DAY_S } from '../../design/format/units.ts';
 
 /** The parameters of the address that the screen reads. */
 export const ECONOMICS_NAMES = ['range', 'from', 'to', 'organization', 'prompt', 'completion'] as const;
@@ -8,8 +9,6 @@ type EconomicsValues = Readonly<Record<(typeof ECONOMICS_NAMES)[number], string>
 
 /** The ranges of time that the screen offers. */
 export const ECONOMICS_RANGES = ['month', 'last_month', '30d', '90d', 'custom'] as const satisfies readonly RangeName[];
-
-const DAY_S = 86_400;
 
 /**
  * The query of an address: whole UTC days with today, of which a custom range's last one counts. Prices of another

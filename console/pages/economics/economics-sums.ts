@@ -2,11 +2,10 @@ import type { ReplyBody } from '../../client/routes.ts';
 import { formatCount, sumOf } from '../../design/format/amounts.ts';
 import { csvOf } from '../../design/format/csv.ts';
 import { dayOf } from '../../design/format/times.ts';
+import { DAY_S, HOUR_S } from '../../design/format/units.ts';
 
 export type EconomicsRow = ReplyBody<'GET /v1/economics'>['data'][number];
 
-const HOUR_S = 3_600;
-const DAY_S = 24 * HOUR_S;
 const HOUR_DECIMALS = 1;
 
 /** Seconds as hours with one decimal. */

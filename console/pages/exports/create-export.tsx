@@ -5,6 +5,7 @@ import type { Choice } from '../../design/controls/choice.ts';
 import { SelectField, TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { dayOf } from '../../design/format/times.ts';
+import { DAY_S } from '../../design/format/units.ts';
 import { Form } from '../../design/forms/form.tsx';
 import { ShortFields } from '../../design/layout/layout.tsx';
 import { type ExportDraft, type ExportFormat, MAX_EXPORT_DAYS, newExportOf } from './export-draft.ts';
@@ -15,8 +16,6 @@ const FORMATS: readonly Choice<ExportFormat>[] = [
   ['jsonl', 'JSON Lines: one line per record'],
   ['focus', 'FOCUS 1.4: daily costs with invoice lines'],
 ];
-
-const DAY_S = 86_400;
 
 const yesterday = (): string => dayOf(Date.now() / 1_000 - DAY_S);
 const firstOfMonth = (day: string): string => `${day.slice(0, -2)}01`;

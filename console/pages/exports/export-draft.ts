@@ -1,5 +1,6 @@
 import type { RequestBody } from '../../client/routes.ts';
 import { utcSeconds } from '../../design/format/times.ts';
+import { DAY_S } from '../../design/format/units.ts';
 
 type NewExport = RequestBody<'POST /v1/billing/exports'>;
 export type ExportFormat = NewExport['format'];
@@ -13,8 +14,6 @@ export interface ExportDraft {
   keys: string;
   models: string;
 }
-
-const DAY_S = 86_400;
 
 /** The most days of an export. */
 export const MAX_EXPORT_DAYS = 400;

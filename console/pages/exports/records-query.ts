@@ -1,5 +1,6 @@
 import type { Choice } from '../../design/controls/choice.ts';
 import { type RangeName, rangeOf } from '../../design/format/ranges.ts';
+import { DAY_S } from '../../design/format/units.ts';
 
 /** The parameters of the address that the screen reads. */
 export const EXPORT_NAMES = ['view', 'range', 'from', 'to', 'kind', 'model', 'api_key', 'organization'] as const;
@@ -18,8 +19,6 @@ export const KINDS: readonly Choice[] = [
   ['usage_event', 'Requests'],
   ['gpu_time_event', 'GPU time'],
 ];
-
-const DAY_S = 86_400;
 
 /** The times of a range in Unix seconds; the last day of a custom range counts. Undefined if it is incomplete. */
 export const recordTimes = (

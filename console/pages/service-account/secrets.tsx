@@ -13,6 +13,7 @@ import { Chip, LastUsed, Time } from '../../design/data/values.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { SecretDialog } from '../../design/feedback/secret-dialog.tsx';
+import { DAY_S } from '../../design/format/units.ts';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { Form } from '../../design/forms/form.tsx';
 import { Section } from '../../design/layout/layout.tsx';
@@ -21,7 +22,6 @@ import { jobSnippets } from './job-snippet.ts';
 
 type Secret = ReplyBody<'GET /v1/service-accounts/{id}/secrets'>['data'][number];
 
-const DAY_S = 86_400;
 const MAX_LIVE = 2;
 const DAYS = ['30', '90', '180', '365'] as const;
 

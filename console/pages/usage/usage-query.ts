@@ -1,5 +1,6 @@
 import type { Choice } from '../../design/controls/choice.ts';
 import { type RangeName, rangeOf } from '../../design/format/ranges.ts';
+import { DAY_S } from '../../design/format/units.ts';
 export type Measure = 'cost' | 'tokens' | 'requests';
 export type Grouping = 'model' | 'project_id' | 'api_key_id' | 'user_id' | 'deployment' | 'organization';
 
@@ -49,8 +50,6 @@ export const chosenOf = ({ measure, group }: UsageValues, seesAll: boolean): { m
   measure: chosen(measure, MEASURES),
   groupBy: chosen(group, groupingsFor(seesAll)),
 });
-
-const DAY_S = 86_400;
 
 /** The times of an address's range in whole UTC days, as the query sends them. The last day of a custom range counts. */
 export const timesOf = (range: RangeName, days: { from: string; to: string }, nowS: number): { start_time: string; end_time?: string } => {

@@ -6,10 +6,10 @@ import { Time } from '../../design/data/values.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { SecretDialog } from '../../design/feedback/secret-dialog.tsx';
+import { HOUR_S } from '../../design/format/units.ts';
 import { Form } from '../../design/forms/form.tsx';
 import type { Webhook } from '../webhooks/webhook-draft.ts';
 
-const HOUR_S = 3_600;
 const OVERLAPS = [
   [String(24 * HOUR_S), 'For 24 hours'],
   [String(HOUR_S), 'For one hour'],
