@@ -72,7 +72,10 @@ export const failureIn = (body: unknown, facts: Pick<FailureFacts, 'status' | 'r
 export const unreachable = (): ApiFailure =>
   new ApiFailure({ status: 0, code: 'unreachable', message: 'The service could not be reached. Check your connection, then try again.' });
 
-/** The text of a reply. @throws ApiFailure if the connection breaks off before its end, and an `AbortError` if it was aborted */
+/**
+ * The text of a reply.
+ * @throws ApiFailure if the connection breaks off before its end, and an `AbortError` if it was aborted
+ */
 export const textOf = (response: Response): Promise<string> =>
   response.text().catch((error: Error) => {
     throw error.name === 'AbortError' ? error : unreachable();

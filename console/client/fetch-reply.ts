@@ -7,7 +7,10 @@ export const fetchReply = (url: URL, init: RequestInit): Promise<Response> =>
     throw init.signal?.aborted ? error : unreachable();
   });
 
-/** The JSON of a reply; undefined without a body. @throws ApiFailure for a status that is no success, and as `textOf` */
+/**
+ * The JSON of a reply; undefined without a body.
+ * @throws ApiFailure for a status that is no success, and as `textOf`
+ */
 export const jsonOf = async (response: Response): Promise<unknown> => {
   if (!response.ok) throw await failureOf(response);
   const text = await textOf(response);

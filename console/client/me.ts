@@ -24,7 +24,9 @@ export const can = ({ permissions }: Me, permission: Permission): boolean => per
 /** True for those who work for the platform, and so belong to no organization. */
 export const isOfPlatform = ({ organization }: Me): boolean => organization === null;
 
-/** True for members: usage, costs and requests are those of the API keys that they created, not of their organization. */
+/**
+ * True for members: usage, costs and requests are those of the API keys that they created, not of their organization.
+ */
 export const seesOnlyOwn = ({ role }: Pick<Me, 'role'>): boolean => role === 'member';
 
 /**

@@ -75,10 +75,14 @@ const reply = async (name: string, options: AnyOptions): Promise<Response> => {
 export const request = async <Name extends RouteName>(name: Name, options: CallOptions<Name>): Promise<ReplyBody<Name>> =>
   (await jsonOf(await reply(name, options as AnyOptions))) as ReplyBody<Name>;
 
-/** The routes that can be asked what a request would do. */
+// The routes that can be asked what a request would do.
 type TrialName = { [Name in RouteName]: TrialBody<Name> extends undefined ? never : Name }[RouteName];
 
-/** Asks a route what a request would do, which changes nothing. @returns the reply to `validate_only` @throws ApiFailure */
+/**
+ * Asks a route what a request would do, which changes nothing.
+ * @returns the reply to `validate_only`
+ * @throws ApiFailure
+ */
 export const requestTrial = async <Name extends TrialName>(name: Name, options: CallOptions<Name>): Promise<TrialBody<Name>> => {
   const { body, ...others } = options as AnyOptions;
   return (await jsonOf(await reply(name, { ...others, body: { ...(body as object), validate_only: true } }))) as TrialBody<Name>;

@@ -53,7 +53,7 @@ export type PathParameters<Name extends RouteName> = [ParameterOf<PathOf<Name>>]
 type Needed<Name extends string, Value> = [Value] extends [undefined] ? { [N in Name]?: undefined } : { [N in Name]: Value };
 type QueryArgument<Value> = [Value] extends [undefined] ? { query?: undefined } : { query?: Value };
 
-/** What a route needs, and how to send it. */
+/** The parts of a request to a route. */
 export type CallOptions<Name extends RouteName> = Needed<'parameters', PathParameters<Name>> &
   Needed<'body', RequestBody<Name>> &
   QueryArgument<Query<Name>> & {

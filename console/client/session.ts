@@ -89,7 +89,10 @@ const refreshOnce = (): Promise<string> =>
     }
   });
 
-/** Replaces the access token. @throws ApiFailure, with `expired` or `signed-out` as the state if the session has ended */
+/**
+ * Replaces the access token.
+ * @throws ApiFailure, with `expired` or `signed-out` as the state if the session has ended
+ */
 export const refresh = (): Promise<string> => {
   refreshing ??= refreshOnce().finally(() => {
     refreshing = undefined;

@@ -54,5 +54,8 @@ export const finishSingleSignOn = async (code: string) => {
   return { result, email, staysSignedIn, isForOtherTab };
 };
 
-/** Shows a page of the console in place of the one at which logins come back. @param path as the service has checked it */
+/**
+ * Shows a page of the console in place of the one at which logins come back.
+ * @param path as the service has checked it
+ */
 export const leaveReturnPage = (path: string | null): void => history.replaceState(null, '', path ?? `${consolePath}/`);

@@ -1,6 +1,6 @@
 type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
-/** What a model does, which says how it is called. */
+/** The task of a model, which decides how it is called. */
 export type Task = 'generate' | 'embed' | 'rerank';
 
 interface ApiRequest {
@@ -48,7 +48,7 @@ const curlOf = ({ task = 'generate', baseUrl, body, headers = {} }: ApiRequest):
     `-d ${shellOf(jsonOf(body))}`,
   ].join(` \\\n${INDENT}`);
 
-/** How the OpenAI client of a language makes a call, and prints what came back. */
+// How the OpenAI client of a language makes a call, and prints what came back.
 type Call = (body: ApiRequest['body']) => readonly string[];
 
 const argumentsOf = (body: ApiRequest['body']): string[] =>

@@ -4,11 +4,11 @@ import { describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { unclearSentences } from './sentences.ts';
 
-const faultsOf = async (source: string): Promise<string[]> => {
+const faultsOf = async (source: string, file = 'test/a.test.ts'): Promise<string[]> => {
   await using folder = temporaryFolder();
-  mkdirSync(path.join(folder.path, 'test'));
-  writeFileSync(path.join(folder.path, 'test/a.test.ts'), source);
-  return unclearSentences(folder.path, ['test/a.test.ts']).map(({ message }) => message);
+  mkdirSync(path.join(folder.path, path.dirname(file)), { recursive: true });
+  writeFileSync(path.join(folder.path, file), source);
+  return unclearSentences(folder.path, [file]).map(({ message }) => message);
 };
 
 describe('unclearSentences', () => {
@@ -25,6 +25,13 @@ describe('unclearSentences', () => {
     [`test('${'closes '.repeat(15)}', () => undefined);`, '1 has 105 characters, at most 100 are expected'],
   ])('rejects %j', async (source, fault) => {
     expect(await faultsOf(source)).toEqual([`test/a.test.ts:${fault}.`]);
+  });
+
+  test('reads the components of the console, too', async () => {
+    const file = 'console/pages/usage/screen.tsx';
+    expect(await faultsOf('/** What was used. */\nexport const Usage = () => null;', file)).toEqual([
+      `${file}:1 begins with What, Whether or Who: name the thing.`,
+    ]);
   });
 
   test('accepts a comment that says why, a documented export and a title that begins with a verb', async () => {

@@ -56,7 +56,7 @@ const faultsOfTitle = (title: string): string[] => [
 /** Comments and test titles that a reader has to guess at. */
 export const unclearSentences = (root: string, files: readonly string[]): Departure[] =>
   files
-    .filter((file) => /^(?:functions|shared|infra|test)\/.*\.(?:ts|mjs)$/.test(file))
+    .filter((file) => /^(?:functions|shared|infra|console|test)\/.*\.(?:tsx?|mjs)$/.test(file))
     .flatMap((file) => {
       const source = readFileSync(path.join(root, file), 'utf8');
       const ofComments = commentsOf(source).flatMap((comment) =>

@@ -15,7 +15,9 @@ interface FilterFieldProps {
   fault?: string | undefined;
 }
 
-/** A filter that is typed. It applies when it is complete: at Enter, when the field is left, or when a value is chosen. */
+/**
+ * A filter that is typed. It applies when it is complete: at Enter, when the field is left, or when a value is chosen.
+ */
 export const FilterField = ({ value, onChange, suggestions = [], ...rest }: FilterFieldProps) => {
   const [draft, setDraft] = useState(value);
   const id = useId();

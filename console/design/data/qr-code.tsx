@@ -4,7 +4,10 @@ import classes from './data.module.css';
 // In modules, as readers need it.
 const QUIET_ZONE = 4;
 
-/** A text as a QR code, for the camera of a phone. @param label for those who can't see it: its purpose, not its text */
+/**
+ * A text as a QR code, for the camera of a phone.
+ * @param label for those who can't see it: its purpose, not its text
+ */
 export const QrCode = ({ text, label }: { text: string; label: string }) => {
   const rows = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE });
   const size = rows.length;

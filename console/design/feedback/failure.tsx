@@ -4,7 +4,7 @@ import { Button } from '../controls/button.tsx';
 import { CopyText } from '../controls/copy.tsx';
 import classes from './feedback.module.css';
 
-/** What went wrong in the service's own words, with the id that support asks for. */
+/** A failure in the service's own words, with the id that support asks for. */
 export const Failure = ({ failure, onRetry }: { failure: Error; onRetry?: (() => void) | undefined }) => (
   <div className={classes.failure} role="alert">
     <p>{failure.message}</p>

@@ -20,7 +20,9 @@ interface Query<Data> {
   refetch: () => unknown;
 }
 
-/** Something that was read, or its place, or why it can't be shown. Data that could not be renewed stays, and says so. */
+/**
+ * Something that was read, or its place, or why it can't be shown. Data that could not be renewed stays, and says so.
+ */
 export const Loaded = <Data,>({ query, children }: { query: Query<Data>; children: (data: Data) => ReactNode }) => {
   const { data, error, refetch } = query;
   if (data === undefined && error?.status === 403)

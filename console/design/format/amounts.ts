@@ -35,7 +35,7 @@ export const formatMoney = (amount: string): string => {
 /** The most that the API takes for a price of a million tokens or of an hour. */
 export const MOST_PER_UNIT = '1000000';
 
-/** The most that the API takes for a budget. */
+// The most that the API takes for a budget.
 const MOST = '999999999999.999999999';
 
 /**

@@ -1,11 +1,11 @@
 import { utcSeconds } from './times.ts';
 import { DAY_S, HOUR_S } from './units.ts';
 
-/** Ranges of time that end now, and `custom`, which has a beginning and an end of its own. */
+// Ranges of time that end now, and `custom`, which has a beginning and an end of its own.
 const LENGTHS_S = { '1h': HOUR_S, '24h': DAY_S, '7d': 7 * DAY_S, '30d': 30 * DAY_S, '90d': 90 * DAY_S } as const;
 export type RangeName = keyof typeof LENGTHS_S | 'month' | 'last_month' | 'custom';
 
-/** What people read for a range. */
+/** The texts for ranges. */
 export const RANGE_LABELS: Readonly<Record<RangeName, string>> = {
   '1h': 'Last hour',
   '24h': 'Last 24 hours',
@@ -51,7 +51,7 @@ const boundsOf = (name: RangeName, { from, to }: CustomRange): readonly [startS:
   return name !== 'custom' || startS === undefined || endS === undefined ? undefined : [startS, endS];
 };
 
-/** What to change in a custom range so that the API reads it; undefined: nothing. */
+/** The fault of a custom range that the API could not read, and what to change; undefined: there is none. */
 export const faultOfRange = (name: RangeName, custom: CustomRange): string | undefined => {
   const bounds = boundsOf(name, custom);
   return bounds && bounds[1] <= bounds[0] ? 'Choose an end that is after the start' : undefined;

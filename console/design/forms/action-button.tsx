@@ -7,7 +7,7 @@ import { Row } from '../layout/layout.tsx';
 interface ActionButtonProps {
   label: string;
   look?: Look;
-  /** What it throws is shown. */
+  /** Its error is shown. */
   onAct: () => Promise<unknown>;
 }
 

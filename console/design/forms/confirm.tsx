@@ -8,7 +8,7 @@ import { Form } from './form.tsx';
 interface ConfirmProps extends DialogProps {
   /** The verb of what will be done, such as `Revoke key`. */
   action: string;
-  /** What must be typed first, for what can't be undone: the name of the thing. */
+  /** The name of the thing, which must be typed first if the action can't be undone. */
   typed?: string;
   /** False: a field among the children is incomplete. */
   canConfirm?: boolean;

@@ -25,7 +25,7 @@ interface ExportDialogProps {
   formats: readonly [ExportFormat, ...ExportFormat[]];
   read: (part: ExportPart) => Promise<Response>;
   onClose: () => void;
-  /** What the file has. */
+  /** The content of the file, in words. */
   children: ReactNode;
 }
 

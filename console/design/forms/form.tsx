@@ -12,7 +12,7 @@ interface FormProps {
   onCancel?: (() => void) | undefined;
   /** True: there is something to send. */
   canSubmit?: boolean;
-  /** What to show for a failure, instead of its message. */
+  /** The text for a failure, in place of its message. */
   explain?: (failure: ApiFailure) => ReactNode;
   children: ReactNode;
 }

@@ -74,7 +74,9 @@ export const Filters = ({ children }: { children: ReactNode }) => <search classN
 /** Sections of equal width beside one another, as many as there is room for. */
 export const Columns = ({ children }: { children: ReactNode }) => <div className={classes.columns}>{children}</div>;
 
-/** The content of a screen, and beside it something narrow, such as its settings. On a narrow screen, that comes first. */
+/**
+ * The content of a screen, and beside it something narrow, such as its settings. On a narrow screen, that comes first.
+ */
 export const Split = ({ children, beside }: { children: ReactNode; beside: ReactNode }) => (
   <div className={classes.split}>
     {beside}

@@ -2,7 +2,7 @@ import type { ReplyBody } from '../../client/routes.ts';
 import { formatCount, formatMoney, fromUnits, sumOf, toUnits } from '../../design/format/amounts.ts';
 import { faultsOf, type KeyDraft } from '../api-keys/key-draft.ts';
 
-/** What a key has used in a range of days, and of its limits now. */
+/** The usage of a key in a range of days, and of its limits now. */
 export type KeyUsage = Pick<ReplyBody<'GET /v1/api-keys/{id}/usage'>, 'days' | 'cost' | 'now'>;
 type Budget = 'day' | 'month' | 'total';
 
@@ -37,7 +37,7 @@ const effectOfRate = (limit: string, { limit: stored, remaining }: { limit: numb
 };
 
 /**
- * What the limits of a form would do, in words, by field.
+ * The effects of the limits of a form, in words, by field.
  * @param usage since the month's first day
  * @param today as `2026-11-26`, in UTC
  */

@@ -20,7 +20,7 @@ const TASKS = [
   ['rerank', 'Reranking'],
 ] as const satisfies readonly (readonly [Task, string])[];
 
-/** Says if a key has been used, and looks again until it has. */
+// Says if a key has been used, and looks again until it has.
 const FirstRequest = ({ apiKey: { id } }: { apiKey: ApiKey }) => {
   const [isUsed, setUsed] = useState(false);
   const { data } = useRead('GET /v1/api-keys/{id}', { parameters: { id } }, { refetchMs: POLL_MS, enabled: !isUsed });

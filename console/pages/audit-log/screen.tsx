@@ -47,7 +47,7 @@ const Nothing = ({ values }: { values: AuditValues }) => (
   </Empty>
 );
 
-/** Who changed what. */
+/** The changes of an organization, with their authors. */
 export const Screen = () => {
   const me = useSignedIn();
   const [values, change] = useUrlStates(AUDIT_NAMES);

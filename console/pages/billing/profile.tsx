@@ -121,7 +121,7 @@ const ProfileForm = ({ profile, query, onSaved }: { profile: Profile; query: { o
   );
 };
 
-/** Who is billed, and where invoices and alerts are sent. */
+/** The customer on invoices, and the addresses to which invoices and alerts are sent. */
 export const ProfileView = ({ organization }: { organization: string | undefined }) => {
   const me = useSignedIn();
   const [saves, setSaves] = useState(0);

@@ -37,7 +37,7 @@ const Chosen = ({ view, id, organization }: ViewProps) => {
   }
 };
 
-/** What an organization spends, how it pays, and who is billed. */
+/** The spending of an organization, its payments, and its billing profile. */
 export const Screen = () => {
   const me = useSignedIn();
   const [values, change] = useUrlStates(['view', 'organization']);

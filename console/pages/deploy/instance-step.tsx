@@ -13,7 +13,7 @@ const MAX_TYPES = 5;
 interface InstanceStepProps extends StepProps {
   types: readonly InstanceType[];
   estimate: Estimate | undefined;
-  /** What the API says about the types. */
+  /** The API's estimate for the types. */
   warnings: readonly string[];
 }
 

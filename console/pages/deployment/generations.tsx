@@ -39,7 +39,7 @@ const ShiftTraffic = ({ shift: { deployment, percent }, onClose }: { shift: Shif
   );
 };
 
-/** What a deployment runs, and the actions on a rollout that is not finished. */
+/** The generations of a deployment, and the actions on a rollout that is not finished. */
 export const Generations = ({ deployment }: { deployment: Deployment }) => {
   const me = useSignedIn();
   const [shift, setShift] = useState<Shift>();

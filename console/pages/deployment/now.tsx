@@ -71,7 +71,7 @@ const Windows = ({ deployment: { current_window: current, next_window: next } }:
   </>
 );
 
-/** What a deployment does now, what it costs, and what comes next. */
+/** The present state of a deployment, its cost, and what comes next. */
 export const Now = ({ deployment }: { deployment: Deployment }) => {
   const me = useSignedIn();
   const { state, state_since, reason, progress, copies, price_per_hour, last_used_at, published_as } = deployment;

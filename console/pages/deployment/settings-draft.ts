@@ -76,7 +76,7 @@ export const settingsChange = (draft: SettingsDraft, deployment: Deployment): Up
   };
 };
 
-/** What a generation runs. A change makes a new generation. */
+/** The settings of a generation. A change of one makes a new generation. */
 export type RolloutDraft = {
   runtime: string;
   model: string;
@@ -104,7 +104,7 @@ export const ROLLOUT_LABELS = {
   traffic: 'Share of requests',
 } as const satisfies Record<keyof RolloutDraft, string>;
 
-/** What a deployment runs, as the form of a rollout edits it. */
+/** The settings of a generation as the form of a rollout edits them. */
 export const rolloutDraftOf = (deployment: Deployment): RolloutDraft => ({
   runtime: deployment.runtime,
   model: deployment.model,

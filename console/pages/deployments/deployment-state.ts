@@ -9,7 +9,7 @@ interface StateFacts {
   tone?: Tone;
   /** True: it changes soon by itself. */
   isMoving?: true;
-  /** What happens now, and what requests get. */
+  /** The present state in words, and the answer that requests get. */
   now: string;
 }
 
@@ -76,7 +76,9 @@ export const rolloutOf = ({ generations }: Pick<Deployment, 'generations'>) => {
 
 const STARTS: readonly DeploymentState[] = ['pending', 'creating', 'waking'];
 
-/** The seconds from the beginning of the last start in a history until it was in service; undefined if there was none. */
+/**
+ * The seconds from the beginning of the last start in a history until it was in service; undefined if there was none.
+ */
 export const lastStartSeconds = (history: Deployment['history']): number | undefined => {
   const end = history.findLastIndex(({ state }, i) => state === 'in_service' && STARTS.includes(history[i - 1]?.state ?? 'failed'));
   if (end < 0) return undefined;

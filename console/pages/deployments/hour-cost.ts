@@ -6,7 +6,7 @@ export type InstanceType = ReplyBody<'GET /v1/instance-types'>['data'][number];
 /** True for a type that new deployments can use. */
 export const isUsable = ({ status, price }: InstanceType): boolean => status === 'available' && price !== null;
 
-/** The instances that copies need, which share the accelerators of an instance. */
+// The instances that copies need, which share the accelerators of an instance.
 const instancesFor = (copies: number, { accelerators }: InstanceType, ofCopy: number): number =>
   Math.ceil(copies / Math.max(1, Math.floor(accelerators / ofCopy)));
 

@@ -27,7 +27,7 @@ const breachOf = ({ id, clock, due_at }: Breach, nowS: number): Attention => ({
 
 type Rule = (summary: Summary, reader: Reader) => Attention | undefined;
 
-/** Who looks at the home screen. */
+// The reader of the home screen.
 interface Reader {
   /** False for viewers: no ticket waits for them. */
   canWriteTickets: boolean;

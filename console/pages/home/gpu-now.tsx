@@ -40,7 +40,7 @@ const COLUMNS = [
   { title: 'Cost per hour', isNumeric: true, render: ({ price_per_hour }: Deployment) => <Money amount={price_per_hour} /> },
 ] as const;
 
-/** What the instances of all organizations cost now, and the deployments that wait or have failed. */
+/** The present cost of all organizations' instances, and the deployments that wait or have failed. */
 export const GpuNow = () => {
   const query = useRead('GET /v1/deployments', { query: { limit: MAX_READ } }, { refetchMs: REFRESH_MS });
   return (

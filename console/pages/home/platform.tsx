@@ -4,7 +4,7 @@ import { Row } from '../../design/layout/layout.tsx';
 import { GpuNow } from './gpu-now.tsx';
 import { HealthNow } from './health-now.tsx';
 
-/** What those who work for the platform come for most often. Each role sees its own. */
+/** The tasks for which the platform's users come most often. Each role sees its own. */
 export const PlatformLinks = () => {
   const me = useSignedIn();
   return (

@@ -8,7 +8,7 @@ export interface PartProps {
   organization: string | undefined;
 }
 
-/** What all requests for a connection have. */
+/** The parameters of all requests for a connection. */
 export const placeOf = ({ provider: { id }, organization }: PartProps) => ({
   parameters: { id },
   query: { ...(organization && { organization }) },

@@ -15,5 +15,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   login_expired: 'The page was reloaded, or the login took too long.',
 };
 
-/** The way to let a login succeed that was refused; undefined if nothing short can be said. @param reason with its detail */
+/**
+ * The way to let a login succeed that was refused; undefined if nothing short can be said.
+ * @param reason with its detail
+ */
 export const adviceFor = (reason: string): string | undefined => ADVICE[/^\w+/.exec(reason)?.[0] ?? ''];

@@ -50,7 +50,7 @@ const offersOf = (invoice: Invoice): readonly Offer[] => {
   }
 };
 
-/** What the reader can do with an invoice in its state. */
+/** The actions of the reader on an invoice in its state. */
 export const InvoiceActions = ({ invoice }: { invoice: Invoice }) => {
   const me = useSignedIn();
   // A dialog acts on the version that it was opened with.

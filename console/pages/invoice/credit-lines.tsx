@@ -31,7 +31,7 @@ const columnsFor = (currency: string): readonly Column<Row>[] => [
   { title: 'Credit', isNumeric: true, render: ({ amount }) => <Money amount={amount} currency={currency} /> },
 ];
 
-/** What a credit note for service levels credits: each missed promise, with the numbers that prove it. */
+/** The lines of a credit note for service levels: each missed promise, with the numbers that prove it. */
 export const CreditLines = ({ note }: { note: CreditNote }) =>
   note.lines.length === 0 ? null : (
     <Section title={`Missed promises of ${note.number}`}>

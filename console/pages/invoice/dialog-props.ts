@@ -3,7 +3,7 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import type { Invoice } from './invoice.ts';
 
-/** What a dialog about an invoice gets. */
+/** The properties of a dialog about an invoice. */
 export interface InvoiceDialogProps {
   /** As it was when the dialog was opened. */
   invoice: Invoice;

@@ -11,7 +11,7 @@ export interface HistoryEntry {
   amount?: string;
 }
 
-/** What happened to an invoice, in order of time. What is only due is the last entry. */
+/** The events of an invoice, in the order of time. One that is only due is the last entry. */
 export const historyOf = (
   { created_at, number, issued_at, due_at, paid_at, payment_reference, voided_at, void_reason, total, state }: Invoice,
   notes: readonly Pick<CreditNote, 'issued_at' | 'number' | 'amount' | 'reason'>[],

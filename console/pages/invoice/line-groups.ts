@@ -93,8 +93,8 @@ export const lineName = ({ kind, token_kind, instance_type, description, rerate_
 };
 
 /**
- * What is left of an invoice after some credit, or undefined if the credit is more than that, or no amount with at most
- * so many decimals.
+ * The rest of an invoice after some credit, or undefined if the credit is more than the rest before it, or no amount
+ * with at most so many decimals.
  */
 export const leftAfter = (left: string, credit: string, decimals: number): string | undefined => {
   const [amount, fraction = ''] = /^\d{1,12}(?:\.(\d+))?$/.exec(credit) ?? [];

@@ -17,7 +17,7 @@ const factsOf = ({ legal_name, address, tax_id, email }: Party) =>
 
 const HASH_SHOWN = 12;
 
-/** Who sells, who buys, and the terms, as the invoice prints them. */
+/** The seller, the buyer and the terms, as the invoice prints them. */
 export const Parties = ({ invoice }: { invoice: Invoice }) => {
   const {
     id,

@@ -13,7 +13,10 @@ const isOverdue = (invoice: StateFacts, nowS: number): boolean => {
   return state === 'issued' && due_at !== null && due_at < nowS && creditable(invoice) !== '0';
 };
 
-/** The state of an invoice as people read it: overdue if something is left to pay after its time is over. @param nowS Unix seconds */
+/**
+ * The state of an invoice as people read it: overdue if something is left to pay after its time is over.
+ * @param nowS Unix seconds
+ */
 export const shownStateOf = (invoice: StateFacts, nowS: number): InvoiceState | 'overdue' =>
   isOverdue(invoice, nowS) ? 'overdue' : invoice.state;
 
@@ -26,7 +29,7 @@ export const monthName = (month: string): string => MONTH.format(Date.parse(`${m
 export const invoiceName = ({ number, month }: Pick<InvoiceSummary, 'number' | 'month'>): string =>
   number ?? `Draft of ${monthName(month)}`;
 
-/** What the customer still owes of an invoice; null for a draft and a void one, of which nothing is owed. */
+/** The amount of an invoice that is still owed; null for a draft and a void one, of which nothing is. */
 export const leftToPay = ({ state, total, credited }: Pick<InvoiceSummary, 'state' | 'total' | 'credited'>): string | null => {
   if (state === 'draft' || state === 'void') return null;
   return state === 'paid' ? '0' : creditable({ total, credited });

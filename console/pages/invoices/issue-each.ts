@@ -1,4 +1,4 @@
-/** What became of a draft: its number, or why it was not issued. */
+/** The result for a draft: its number, or why it was not issued. */
 export type IssueResult = { number: string; failure?: undefined } | { number?: undefined; failure: string };
 
 interface Steps<Draft> {

@@ -54,7 +54,7 @@ export const ModelPrice = ({ model, model: { pricing }, next }: { model: Model; 
 
 const tokens = (count: number | null): string => (count === null ? '–' : `${formatCount(count)} tokens`);
 
-/** What a model can do, and its limits. */
+/** The features of a model, and its limits. */
 export const ModelLimits = ({ model }: { model: Model }) => (
   <Section title="Limits and features" isCard>
     <Facts

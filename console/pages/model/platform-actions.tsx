@@ -88,7 +88,7 @@ const DIALOGS = {
   withdraw: WithdrawDialog,
 } as const;
 
-/** What the platform can change about a shared model. Models of deployments follow their deployment. */
+/** The platform's actions on a shared model. Models of deployments follow their deployment. */
 export const PlatformActions = ({ model }: { model: Model }) => {
   const me = useSignedIn();
   const [open, setOpen] = useState<keyof typeof DIALOGS>();

@@ -13,7 +13,7 @@ const KINDS = [
   ['completion', 'Output / M'],
 ] as const;
 
-/** What a new price version would change, for whom and from when. */
+/** The effects of a new price version: for whom, and from when. */
 export const PriceChange = ({ preview: { price, replaces, replaced_at } }: { preview: PricePreview }) => {
   const isNow = price.effective_at * 1_000 <= Date.now();
   return (

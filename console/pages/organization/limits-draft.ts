@@ -4,7 +4,9 @@ import { faultOfMoney } from '../../design/format/amounts.ts';
 export type Organization = ReplyBody<'GET /v1/organizations/{id}'>;
 type Limits = RequestBody<'PUT /v1/organizations/{id}/limits'>;
 
-/** The limits of an organization as their form edits them. An empty text is no limit or, for concurrency, the default. */
+/**
+ * The limits of an organization as their form edits them. An empty text is no limit or, for concurrency, the default.
+ */
 export type LimitsDraft = {
   requestsPerMinute: string;
   tokensPerMinute: string;

@@ -15,7 +15,7 @@ const DAYS_OF_MONTH = 31;
 const sumOfDay = ({ results }: { results: readonly { cost: string }[] }): string => sumOf(results.map(({ cost }) => cost));
 
 /**
- * What an organization has cost since the month began, by day. Members see the cost of their API keys, which says nothing
+ * The cost of an organization since the month began, by day. Members see the cost of their API keys, which says nothing
  * about the budget. @param budget of a month; null: none
  */
 export const CostThisMonth = ({ id, budget }: { id: string; budget: string | null }) => {

@@ -68,7 +68,7 @@ const DIALOGS = {
   resume: ResumeDialog,
 } as const;
 
-/** What can be changed about an organization. */
+/** The actions on an organization. */
 export const OrganizationActions = ({ organization }: { organization: Organization }) => {
   const me = useSignedIn();
   // A change by others must reach an open form as a conflict, so the form keeps what it was opened with.

@@ -2,7 +2,7 @@ import type { CallOptions, ReplyBody, RouteName } from '../../client/routes.ts';
 import { faultOfCredit } from '../organization/credit-amount.ts';
 import { areSameLimits, faultsOfLimits, type LimitsDraft, limitsOf, NO_LIMITS, type Organization } from '../organization/limits-draft.ts';
 
-/** What the form of a new organization has. Empty texts: the step is left out. */
+/** The fields of the form of a new organization. Empty texts: the step is left out. */
 export type OnboardingDraft = LimitsDraft & {
   name: string;
   /** Dollars; only of an organization that pays from credit. */
@@ -17,7 +17,7 @@ export const EMPTY_ONBOARDING: OnboardingDraft = { ...NO_LIMITS, name: '', credi
 
 export type StepName = 'organization' | 'limits' | 'credit' | 'owner' | 'api_key';
 
-/** What the steps have made so far. */
+/** The results of the steps so far. */
 export interface Onboarded {
   organization?: Organization;
   limits?: Organization;
@@ -62,8 +62,8 @@ const isUncertain = (failure: unknown): boolean => {
 };
 
 /**
- * The steps of onboarding an organization. A step that is done is never taken again. If the reply to a step is lost, its
- * repetition first looks for what the lost request may have made.
+ * The steps of onboarding an organization. A step that is done is never taken again. If the reply to a step is lost,
+ * its repetition first looks for what the lost request may have made.
  * @param call sends a request
  * @param idempotencyKey of the credit grant
  */

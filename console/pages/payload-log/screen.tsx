@@ -63,7 +63,7 @@ const State = ({ settings }: { settings: Settings }) => {
   );
 };
 
-/** What of the content of requests is kept, and for how long. */
+/** The settings of the payload log: which content of requests is kept, and for how long. */
 export const Screen = () => {
   const me = useSignedIn();
   const [apiKey, setApiKey] = useUrlState<string>('api_key', '');

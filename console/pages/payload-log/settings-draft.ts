@@ -3,7 +3,7 @@ import type { ReplyBody, RequestBody } from '../../client/routes.ts';
 export type Settings = ReplyBody<'GET /v1/observability/payload-log'>;
 export type PatternName = Settings['patterns'][number];
 
-/** What is found in texts and replaced, and how people read it. */
+/** The patterns that are found in texts and replaced, with their names. */
 export const PATTERN_LABELS: Readonly<Record<PatternName, string>> = {
   email: 'Email addresses',
   phone: 'Phone numbers',

@@ -3,7 +3,7 @@ import { sessionState, subscribe as subscribeToSession } from '../../client/sess
 import { type Answer, isRunning, type Side, type Turn } from './conversation.ts';
 import { EMPTY_SETTINGS, type Settings } from './settings.ts';
 
-/** What one user has typed and got in this tab. It is only in memory, so that nobody finds it there later. */
+// One user's messages and answers in this tab. They are only in memory, so that nobody finds them there later.
 interface Conversation {
   userId: string;
   settings: Settings;

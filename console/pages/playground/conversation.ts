@@ -19,7 +19,7 @@ export interface SentRequest {
 
 export type Detail = ReplyBody<'GET /v1/observability/requests/{id}'>;
 
-/** What a model answered to a message, as far as it is known. */
+/** A model's answer to a message, as far as it is known. */
 export interface Answer {
   /** `waking`: it is sent again when the deployment is expected to be ready. */
   state: 'sending' | 'waking' | 'answering' | 'completed' | 'stopped' | 'failed';
@@ -75,7 +75,7 @@ export const newAnswer = (sent: SentRequest, organization: string | undefined): 
 /** True while more of it can come. */
 export const isRunning = ({ state }: Answer): boolean => state === 'sending' || state === 'waking' || state === 'answering';
 
-/** True for an answer that the next requests have in their history. */
+// True for an answer that the next requests have in their history.
 const isInHistory = ({ state, text }: Answer): boolean => (state === 'completed' || state === 'stopped') && text !== '';
 
 const OTHER: Readonly<Record<Side, Side>> = { model: 'with', with: 'model' };

@@ -6,7 +6,8 @@ const DATA = /^data(?:: ?(.*))?$/s;
 
 /**
  * Reads the data of server-sent events from a stream's text, which can be cut anywhere. Comments and other fields are
- * skipped, and an event without its empty line at the end is none: https://html.spec.whatwg.org/#parsing-an-event-stream
+ * skipped, and an event without its empty line at the end is none: https://html.spec.whatwg.org/#parsing-an-event-
+ * stream
  */
 export const createEventReader = () => {
   let rest = '';

@@ -49,7 +49,10 @@ export const forgetKey = (place: KeyPlace): void => {
   keys.delete(nameOf(place));
 };
 
-/** The temporary key of this tab for a place: made for the first request, and anew before it ends. @throws ApiFailure */
+/**
+ * The temporary key of this tab for a place: made for the first request, and anew before it ends.
+ * @throws ApiFailure
+ */
 export const playgroundKey = (place: KeyPlace): Promise<PlaygroundKey> => {
   const name = nameOf(place);
   const known = keys.get(name);
@@ -60,7 +63,7 @@ export const playgroundKey = (place: KeyPlace): Promise<PlaygroundKey> => {
   return made.key;
 };
 
-/** Revokes the keys of this tab and forgets them. Those that can't be revoked end by themselves. */
+// Revokes the keys of this tab and forgets them. Those that can't be revoked end by themselves.
 const revokeKeys = async (): Promise<void> => {
   const ended = [...keys.values()];
   keys.clear();

@@ -8,7 +8,7 @@ import { bodyOf, type Message, type Settings } from './settings.ts';
 /** The models that answer. */
 export type Chosen = Readonly<Record<Side, Model | undefined>>;
 
-/** Who sends requests, where to, and what they have beside the messages. */
+/** The sender of requests, their host, and their settings besides the messages. */
 export interface Sender {
   chosen: Chosen;
   settings: Settings;

@@ -1,6 +1,6 @@
 import type { Model } from './model-choice.ts';
 
-/** What each request of the playground has beside its messages, as it is typed. An empty text: the model's default. */
+/** The settings of each request of the playground, as they are typed. An empty text: the model's default. */
 export interface Settings {
   system: string;
   temperature: string;

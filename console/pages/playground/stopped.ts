@@ -1,6 +1,6 @@
 import type { Answer } from './conversation.ts';
 
-/** What is still billed after an answer was stopped, by the state that it had. */
+/** The part that is still billed after an answer was stopped, by the state that it had. */
 export const STOPPED: Readonly<Partial<Record<Answer['state'], string>>> = {
   sending:
     'You stopped before the answer began. If the model had already received the request, it completes the answer, and you are billed for all of it.',
@@ -9,6 +9,6 @@ export const STOPPED: Readonly<Partial<Record<Answer['state'], string>>> = {
     'You stopped reading here. The model completes the answer, and you are billed for all of it. The cost appears when the answer is complete.',
 };
 
-/** What a user should know before they stop an answer. */
+/** The consequence of stopping an answer, for the user to read before they do. */
 export const STOP_HINT =
   'If you stop, the model still completes the answer, and you are billed for all of it. “Max tokens” limits its length.';

@@ -14,7 +14,7 @@ interface ChatChunk {
   error?: unknown;
 }
 
-/** What one chunk adds to an answer. */
+/** The part that one chunk adds to an answer. */
 export interface ChatPart {
   text: string;
   reasoning: string;

@@ -2,7 +2,7 @@ import { ApiFailure } from '../../client/api-failure.ts';
 
 /** A deployment that starts, and when the request is sent again. Times are Unix seconds. */
 export interface Wake {
-  /** What the service says about it. */
+  /** The service's message about it. */
   sentence: string;
   startedAt: number;
   expectedAt: number;

@@ -18,7 +18,7 @@ const GAUGES = {
   total: 'Spent of the total budget',
 } as const;
 
-// What is reserved for requests in progress counts as spent.
+// Money that is reserved for requests in progress counts as spent.
 const BudgetGauges = ({ project: { budgets, budgets_left } }: { project: Project }) => {
   const known = BUDGETS.flatMap((period) => {
     const [limit, left] = [budgets[period], budgets_left?.[period] ?? null];

@@ -24,7 +24,7 @@ const limitsText = ({ in_flight, concurrency, requests_left, tokens_left }: NonN
     .filter(Boolean)
     .join(', ');
 
-/** Who sent a request, to which model, and what served it. */
+/** The sender of a request, its model, and the target that served it. */
 export const RequestFacts = ({ request }: { request: Detail }) => (
   <Section title="Request" isCard>
     <Facts

@@ -35,7 +35,9 @@ const Content = ({ id }: { id: string }) => (
   </Loaded>
 );
 
-/** The logged content of a request, for those who can read it. It is read only when they ask, because reads are audited. */
+/**
+ * The logged content of a request, for those who can read it. It is read only when they ask, because reads are audited.
+ */
 export const RequestPayload = ({ id, isLogged }: { id: string; isLogged: boolean }) => {
   const me = useSignedIn();
   const [isShown, setShown] = useState(false);

@@ -3,7 +3,7 @@ import { rangeNamed, rangeOf } from '../../design/format/ranges.ts';
 
 type Search = NonNullable<Query<'GET /v1/observability/requests'>>;
 
-/** The filters that are sent as they are in the address. */
+// The filters that are sent as they are in the address.
 const PLAIN = [
   'status',
   'outcome',

@@ -4,8 +4,8 @@ import { type FilterValues, filtersSet, type searchOf } from './filters.ts';
 type Metrics = ReplyBody<'GET /v1/observability/metrics'>;
 
 /**
- * The query that counts the rejected requests of a search. Undefined if it has filters for what is not known of them: only
- * their API key is.
+ * The query that counts the rejected requests of a search. Undefined if it has filters for what is not known of them:
+ * only their API key is.
  */
 export const rejectedQuery = (
   values: FilterValues,

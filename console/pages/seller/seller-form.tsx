@@ -20,7 +20,7 @@ interface PartProps {
   change: (changes: Partial<SellerDraft>) => void;
 }
 
-/** Reads the seller; one that is not set has version 0. */
+// Reads the seller; one that is not set has version 0.
 const readSeller = (): Promise<Seller> =>
   request('GET /v1/billing/seller', {}).catch((failure: unknown) => {
     if (failure instanceof ApiFailure && failure.status === 404) return NO_SELLER;

@@ -28,7 +28,9 @@ const commandsOf = ({ account }: Job): string[] => [
 
 const indented = (lines: readonly string[], spaces: number): string[] => lines.map((line) => ' '.repeat(spaces) + line);
 
-/** Code with which a job uses a secret of an account. It reads the secret from the variable `SERVICE_ACCOUNT_SECRET`. */
+/**
+ * Code with which a job uses a secret of an account. It reads the secret from the variable `SERVICE_ACCOUNT_SECRET`.
+ */
 export const jobSnippets = (job: Job): readonly (readonly [language: string, code: string])[] => {
   const { controlUrl, account } = job;
   return [

@@ -1,7 +1,7 @@
 import type { ReplyBody } from '../../client/routes.ts';
 import { formatCount, fromUnits, toUnits } from '../../design/format/amounts.ts';
 
-/** What a model promises: its measures, each with its tiers. */
+/** The promise of a model: its measures, each with its tiers. */
 export type Figures = Pick<
   ReplyBody<'GET /v1/service-promises'>['data'][number],
   'availability' | 'first_token_p95_ms' | 'wake_p95_seconds' | 'max_credit_percent'

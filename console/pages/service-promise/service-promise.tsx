@@ -49,7 +49,7 @@ const AllPromises = ({ model, list }: { model: string; list: PromiseList }) => {
   );
 };
 
-/** What a shared model promises this month and, for those who may, what was stated for each month. */
+/** The promise of a shared model this month and, for those who may see it, that of each month. */
 export const ServicePromise = ({ model: { name, service_promise } }: { model: PromisedModel }) => {
   const isForPlatform = can(useSignedIn(), 'prices:list');
   const list = useRead('GET /v1/service-promises', { query: { model: name } }, { enabled: isForPlatform });

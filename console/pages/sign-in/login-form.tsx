@@ -5,7 +5,10 @@ import { CheckField, TextField } from '../../design/controls/fields.tsx';
 import { Form } from '../../design/forms/form.tsx';
 import { ChallengeForm, type Pending } from './challenge-form.tsx';
 
-/** Signs in with a password, and with what the service asks for after it. @param email the user whose session has ended */
+/**
+ * Signs in with a password, and with what the service asks for after it.
+ * @param email the user whose session has ended
+ */
 export const LoginForm = ({ email: known = '' }: { email?: string | undefined }) => {
   const [email, setEmail] = useState(known);
   const [password, setPassword] = useState('');

@@ -14,7 +14,7 @@ const textOf = (name: string, value: unknown): string => {
   return WORDS.includes(name) ? value.replaceAll('_', ' ') : value;
 };
 
-// What a ticket is about is shown as its evidence, and never changes.
+// The subject of a ticket is shown as its evidence, and never changes.
 const isShown = ([name]: readonly [string, unknown]): boolean => name !== 'evidence';
 
 /** The fields that a change gave another value, one text for each. */

@@ -39,7 +39,7 @@ const STATUS_WORDS: Readonly<Record<Exclude<TicketStatus, 'waiting_on_customer'>
 /** Those who read tickets. `viewer`: a customer who can't answer. */
 export type TicketReader = 'support' | 'customer' | 'viewer';
 
-/** Who has to answer a ticket that waits for the customer, as each reader calls them. */
+/** The side that has to answer a ticket that waits for the customer, as each reader calls it. */
 export const CUSTOMER_WORDS: Readonly<Record<TicketReader, string>> = {
   support: 'the customer',
   customer: 'you',

@@ -43,7 +43,7 @@ const useNames = (groupBy: Grouping, organization: string): ((name: string | nul
   }, [named, groupBy]);
 };
 
-/** What was used, and what it costs. */
+/** The usage of an organization, and its cost. */
 export const Screen = () => {
   const me = useSignedIn();
   const seesAll = isOfPlatform(me);

@@ -1,7 +1,7 @@
 import { formatShare, fromUnits, sumOf, toUnits } from '../../design/format/amounts.ts';
 import type { Grouping, Measure } from './usage-query.ts';
 
-/** A group of usage in a bucket. Costs have no tokens and requests. */
+// A group of usage in a bucket. Costs have no tokens and requests.
 type Result = Readonly<Record<Grouping, string | null>> & {
   readonly cost: string;
   readonly num_model_requests?: number;
@@ -59,7 +59,7 @@ const added = (one: UsageSums, other: UsageSums): UsageSums => ({
   output: one.output + other.output,
 });
 
-// What a chart or an order compares: units of 10^-12 dollars, tokens, or requests.
+// The values that a chart or an order compares: units of 10^-12 dollars, tokens, or requests.
 const measured = ({ cost, input, output, requests }: UsageSums, measure: Measure): bigint =>
   ({ cost: toUnits(cost), tokens: input + output, requests })[measure];
 

@@ -28,7 +28,7 @@ const GROUPINGS: readonly Choice<Grouping>[] = [
 /** The name of a grouping within a sentence. */
 export const sentenceName = (title: string): string => (title.startsWith('API') ? title : title.toLowerCase());
 
-/** What results can be grouped by. Those who see all organizations can also compare them. */
+/** The dimensions of results. Those who see all organizations can also compare them. */
 export const groupingsFor = (seesAll: boolean): readonly Choice<Grouping>[] =>
   seesAll ? [...GROUPINGS, ['organization', 'Organization']] : GROUPINGS;
 
@@ -51,7 +51,9 @@ export const chosenOf = ({ measure, group }: UsageValues, seesAll: boolean): { m
   groupBy: chosen(group, groupingsFor(seesAll)),
 });
 
-/** The times of an address's range in whole UTC days, as the query sends them. The last day of a custom range counts. */
+/**
+ * The times of an address's range in whole UTC days, as the query sends them. The last day of a custom range counts.
+ */
 export const timesOf = (range: RangeName, days: { from: string; to: string }, nowS: number): { start_time: string; end_time?: string } => {
   const { startS = nowS - 30 * DAY_S, endS } = rangeOf(range, days, nowS);
   const end = range === 'custom' && endS !== undefined ? endS + DAY_S : endS;
