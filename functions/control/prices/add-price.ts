@@ -8,7 +8,7 @@ import { SECOND_MS } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { changeableModel, modelIn, poolOf } from '../model-registry/find-model.ts';
 import { organizationOf } from '../model-registry/model-resource.ts';
-import { checkRoom, effectiveAt } from './effective-at.ts';
+import { checkRoom, effectiveAt, priceAfter } from './effective-at.ts';
 import {
   type NewPrice,
   type PricedModel,
@@ -38,7 +38,7 @@ const planPrice = async ({ models }: PriceRouteDependencies, { nowMs }: Origin, 
 export const previewPrice = async (deps: PriceRouteDependencies, { origin }: Actor, body: NewPrice): Promise<PricePreview> => {
   const { before, price, toWire } = await planPrice(deps, origin, body);
   const replaced = priceAt(before.prices, price.effective_at);
-  const next = newestFirst(before.prices).findLast(({ effective_at }) => effective_at > price.effective_at);
+  const next = priceAfter(before.prices, price.effective_at);
   const { id: _, ...added } = toWire(price);
   return {
     object: 'price_preview',

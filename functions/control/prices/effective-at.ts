@@ -1,4 +1,6 @@
 import { Conflict, InvalidValue } from '../../../shared/http/errors.ts';
+import type { Price } from '../../../shared/prices/price.ts';
+import { newestFirst } from '../../../shared/prices/price-version.ts';
 
 // Allows for differing clocks.
 const MAX_PAST_MS = 60_000;
@@ -14,6 +16,10 @@ export const effectiveAt = (seconds: number | undefined, nowMs: number): number 
     throw new InvalidValue('effective_at', 'expected a time at most a minute in the past. Earlier usage is already billed');
   return Math.max(seconds * 1_000, nowMs);
 };
+
+/** Returns the price version that takes effect next after a time; undefined if none is scheduled. */
+export const priceAfter = (prices: readonly Price[], atMs: number): Price | undefined =>
+  newestFirst(prices).findLast(({ effective_at }) => effective_at > atMs);
 
 interface Room {
   max: number;

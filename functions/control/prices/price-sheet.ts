@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelReader, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { type Price, priceAt } from '../../../shared/prices/price.ts';
+import { priceAt } from '../../../shared/prices/price.ts';
 import { figuresOf, PriceFigures } from '../../../shared/prices/price-version.ts';
+import { priceAfter } from './effective-at.ts';
 
 const PricedEntry = PriceFigures.extend({
   model: z.string(),
@@ -16,14 +17,9 @@ export const PriceSheet = z.object({
 });
 export type PriceSheet = z.infer<typeof PriceSheet>;
 
-const nextPrice = (prices: readonly Price[], nowMs: number): Price | undefined =>
-  prices
-    .filter(({ effective_at }) => effective_at > nowMs)
-    .reduce<Price | undefined>((first, price) => (first && first.effective_at <= price.effective_at ? first : price), undefined);
-
 const entryOf = ({ name, prices }: Model, nowMs: number): PricedEntry | undefined => {
   const price = priceAt(prices, nowMs);
-  const next = nextPrice(prices, nowMs);
+  const next = priceAfter(prices, nowMs);
   return price && { model: name, ...figuresOf(price), next: next ? figuresOf(next) : null };
 };
 
