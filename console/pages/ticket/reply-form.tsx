@@ -1,4 +1,3 @@
-import { useKeptState } from '../../client/kept-state.ts';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { Segments, TextArea } from '../../design/controls/fields.tsx';
@@ -6,6 +5,7 @@ import { Notice } from '../../design/feedback/failure.tsx';
 import { Form } from '../../design/forms/form.tsx';
 import { Panel } from '../../design/layout/layout.tsx';
 import type { Ticket } from '../tickets/ticket-words.ts';
+import { useKeptDraft } from './kept-draft.ts';
 import { Uploads } from './uploads.tsx';
 import { useUploads } from './use-uploads.ts';
 
@@ -24,9 +24,12 @@ const FOR_CUSTOMERS = { label: 'Reply', readers: undefined, submit: 'Send reply'
 
 const closedText = 'This ticket is closed. Reopen it to reply. Your text stays here.';
 
-/** Writes a message or, for support, a note. What was typed stays until it is stored, also if other screens are seen meanwhile. */
+/**
+ * Writes a message or, for support, a note. What was typed stays until it is stored, also if other screens are seen
+ * meanwhile.
+ */
 export const ReplyForm = ({ ticket: { id, status }, isSupport }: { ticket: Ticket; isSupport: boolean }) => {
-  const [draft, setDraft] = useKeptState(id, EMPTY);
+  const [draft, setDraft] = useKeptDraft(id, EMPTY);
   const { body, visibility } = draft;
   const { uploads, add, remove, clear } = useUploads(id);
   const words = isSupport ? FOR_SUPPORT[visibility] : FOR_CUSTOMERS;

@@ -101,7 +101,7 @@ describe('tickets in the console', () => {
     await page.getByRole('link', { name: 'A question' }).click();
     await page.getByRole('button', { name: 'Assign to me' }).click();
     await page.getByRole('button', { name: 'Assign to me' }).waitFor({ state: 'detached' });
-    // What support begins to write stays while it looks at other tickets, and never becomes visible to the customer.
+    // A note that support begins stays a note while it looks at other tickets.
     await page.getByText('Internal note').click();
     await page.getByRole('textbox', { name: 'Internal note' }).fill('I look at');
     await page.getByRole('link', { name: 'All tickets' }).click();
