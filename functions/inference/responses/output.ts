@@ -29,7 +29,8 @@ const PARTIAL = '\ufffd';
 const ofText = (scores: readonly unknown[], text: string): readonly unknown[] => {
   const isOfText = (score: unknown): boolean => {
     const bytes = (score as { bytes?: unknown } | null)?.bytes;
-    const token = Array.isArray(bytes) ? Buffer.from(bytes).toString() : '';
+    // Buffer converts what is no number, and an object can't always be converted.
+    const token = Array.isArray(bytes) && bytes.every(Number.isInteger) ? Buffer.from(bytes).toString() : '';
     return token.includes(PARTIAL) || text.trimStart().startsWith(token.trimStart());
   };
   return scores.slice(Math.max(0, scores.findIndex(isOfText)));

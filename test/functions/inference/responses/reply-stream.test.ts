@@ -233,6 +233,12 @@ describe('a stream', () => {
       );
     });
 
+    test('has those whose bytes are no numbers', async () => {
+      const spelled = (token: string, byte: unknown) => ({ token, bytes: [byte] });
+      const odd = chunkOf({ content: 'a' }, { logprobs: { content: [spelled('a', { toString: 1 }), spelled('b', '97')] } });
+      expect(await tokens(odd, ended())).toEqual(both('a', 'b'));
+    });
+
     test('lacks those of reasoning, calls, and the token that ends the answer', async () => {
       const thought = [
         chunkOf({ reasoning: 'Hm' }, scored('r')),
