@@ -4,7 +4,7 @@ import { awsNameOf } from '../../shared/deployments/names.ts';
 import { idLike } from '../../shared/ids/id.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
 import { logError } from '../../shared/logging/log.ts';
-import { isOutput, type UpstreamChunk } from '../../shared/upstream/chunk.ts';
+import { isOutput, tokenCount, type UpstreamChunk } from '../../shared/upstream/chunk.ts';
 import { sentAs } from '../../shared/upstream/dialect.ts';
 import { dialectOf } from '../../shared/upstream/dialects.ts';
 import type { Invoke } from '../../shared/upstream/invocation.ts';
@@ -40,9 +40,6 @@ export interface BenchmarkRequest {
   completionTokens: number;
 }
 
-// Any other count is not one.
-const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-
 // The part of an answer that has come so far.
 interface Answer {
   firstMs?: number;
@@ -53,8 +50,8 @@ interface Answer {
 }
 
 const noteEnd = (answer: Answer, { usage, choices }: UpstreamChunk): void => {
-  const { prompt_tokens, completion_tokens } = usage ?? {};
-  if (isCount(prompt_tokens) && isCount(completion_tokens)) answer.usage = { prompt_tokens, completion_tokens };
+  const [prompt_tokens, completion_tokens] = [tokenCount(usage?.prompt_tokens), tokenCount(usage?.completion_tokens)];
+  if (prompt_tokens !== undefined && completion_tokens !== undefined) answer.usage = { prompt_tokens, completion_tokens };
   const reason = choices?.[0]?.finish_reason;
   if (typeof reason === 'string') answer.finishReason = reason.toWellFormed().slice(0, MAX_REASON_CHARACTERS);
 };

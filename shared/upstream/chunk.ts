@@ -39,11 +39,16 @@ export interface UpstreamToolCall {
 }
 
 export interface UpstreamUsage {
-  prompt_tokens?: number;
-  completion_tokens?: number | null;
+  /** Read with `tokenCount`. */
+  prompt_tokens?: unknown;
+  completion_tokens?: unknown;
   prompt_tokens_details?: Record<string, unknown> | null;
   completion_tokens_details?: Record<string, unknown> | null;
 }
+
+/** A runtime's count of tokens; undefined if it is none: runtimes can send text, fractions and negative numbers. */
+export const tokenCount = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
 /** Text, if it is text: runtimes have sent lists and objects in its place. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,4 +1,5 @@
 import type { Model, Target } from '../../../shared/models/model.ts';
+import { tokenCount } from '../../../shared/upstream/chunk.ts';
 import { type Finding, failing, passing } from './finding.ts';
 import { type ProbeDependencies, sendChatProbe } from './send-probe.ts';
 
@@ -12,7 +13,7 @@ export const probeTarget = async (deps: ProbeDependencies, model: Model, target:
     kind: 'a short chat request',
     maxTokens: 1,
     take: ({ usage }) => {
-      if (typeof usage?.prompt_tokens === 'number') promptTokens = usage.prompt_tokens;
+      promptTokens = tokenCount(usage?.prompt_tokens) ?? promptTokens;
     },
   });
   if ('failure' in sent) return failing(sent.failure);

@@ -1,4 +1,4 @@
-import { textOf, type UpstreamChoice, type UpstreamToolCall, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import { textOf, tokenCount, type UpstreamChoice, type UpstreamToolCall, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 
 /** The form of a response that its request asks for. */
@@ -26,8 +26,8 @@ export const stopReasonOf = ({ stop_reason }: UpstreamChoice): string | null => 
 
 /** The usage object of interface 2.3. Details that the runtime doesn't report are left out. */
 export const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
-  const prompt = usage.prompt_tokens ?? 0;
-  const completion = usage.completion_tokens ?? 0;
+  const prompt = tokenCount(usage.prompt_tokens) ?? 0;
+  const completion = tokenCount(usage.completion_tokens) ?? 0;
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,

@@ -1,9 +1,9 @@
 import type { ApiError } from '../../../shared/http/errors.ts';
 import { toMessagesError } from '../../../shared/http/messages-failure.ts';
-import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import { tokenCount, type UpstreamChunk, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts, StreamedReply } from '../pipeline/inference-route.ts';
 import { createBlockWriter } from './block-writer.ts';
-import { countOf, stopOf, usageOf } from './reply.ts';
+import { stopOf, usageOf } from './reply.ts';
 
 const send = (event: { type: string; [field: string]: unknown }): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
@@ -31,7 +31,7 @@ export const createMessageStream = (facts: ReplyFacts): StreamedReply => {
   return {
     keepAlive: PING,
     take: (chunks: readonly UpstreamChunk[]): string => {
-      const head = begin(chunks.find(({ usage }) => countOf(usage?.prompt_tokens) > 0)?.usage ?? undefined);
+      const head = begin(chunks.find(({ usage }) => tokenCount(usage?.prompt_tokens))?.usage ?? undefined);
       return head + writer.take(chunks).map(send).join('');
     },
     usage: (usage: UpstreamUsage): string => {

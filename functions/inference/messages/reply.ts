@@ -1,4 +1,4 @@
-import { textOf, type UpstreamChoice, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import { textOf, tokenCount, type UpstreamChoice, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 
 type StopReason = 'end_turn' | 'max_tokens' | 'model_context_window_exceeded' | 'refusal' | 'stop_sequence' | 'tool_use';
@@ -24,20 +24,17 @@ export const stopOf = (ending: UpstreamChoice | undefined, { endsAtWindow }: Rep
   return stop_sequence ? { stop_reason: 'stop_sequence', stop_sequence } : because('end_turn');
 };
 
-/** A runtime's count; 0 if it is none. */
-export const countOf = (value: unknown): number => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0);
-
 /** The usage of Anthropic's Messages API: its three counts of input tokens add up to the tokens of the prompt. */
 export const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
-  const promptTokens = countOf(usage.prompt_tokens);
-  const cachedTokens = Math.min(countOf(usage.prompt_tokens_details?.cached_tokens), promptTokens);
+  const promptTokens = tokenCount(usage.prompt_tokens) ?? 0;
+  const cachedTokens = Math.min(tokenCount(usage.prompt_tokens_details?.cached_tokens) ?? 0, promptTokens);
   return {
     input_tokens: promptTokens - cachedTokens,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cachedTokens,
     cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
-    output_tokens: countOf(usage.completion_tokens),
-    output_tokens_details: { thinking_tokens: countOf(usage.completion_tokens_details?.reasoning_tokens) },
+    output_tokens: tokenCount(usage.completion_tokens) ?? 0,
+    output_tokens_details: { thinking_tokens: tokenCount(usage.completion_tokens_details?.reasoning_tokens) ?? 0 },
     server_tool_use: null,
     service_tier: 'standard',
   };

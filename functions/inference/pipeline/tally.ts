@@ -1,9 +1,11 @@
-import type { UpstreamChunk, UpstreamDelta, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import { tokenCount, type UpstreamChunk, type UpstreamDelta, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import { estimateTokens } from './prompt-size.ts';
 
 // Any other count must never be billed.
-const countOf = (value: unknown, most: number): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= most ? value : undefined;
+const countOf = (value: unknown, most: number): number | undefined => {
+  const count = tokenCount(value);
+  return count !== undefined && count <= most ? count : undefined;
+};
 
 const exceeds = (value: unknown, most: number): boolean => typeof value === 'number' && value > most;
 
@@ -16,14 +18,12 @@ const writtenText = ({ content, reasoning, reasoning_content, tool_calls }: Upst
   return written;
 };
 
-// As they are billed: there can't be more cached tokens than the prompt has, nor fewer than none.
-const cachedDetails = (
-  { prompt_tokens_details: details }: UpstreamUsage,
-  promptTokens: number,
-): Pick<UpstreamUsage, 'prompt_tokens_details'> => {
-  const cached = details?.cached_tokens;
-  if (typeof cached !== 'number' || countOf(cached, promptTokens) !== undefined) return {};
-  return { prompt_tokens_details: { ...details, cached_tokens: cached > promptTokens ? promptTokens : 0 } };
+// As they are billed: there can't be more cached tokens than the prompt has, nor fewer than none. The same holds for
+// the reasoning of an answer.
+const possibleDetails = <Details extends UpstreamUsage['prompt_tokens_details']>(details: Details, name: string, most: number): Details => {
+  const count = details?.[name];
+  if (count == null || countOf(count, most) !== undefined) return details;
+  return { ...details, [name]: exceeds(count, most) ? most : 0 };
 };
 
 const MAX_REASON_CHARACTERS = 40;
@@ -93,7 +93,12 @@ export const createTally = ({ promptBytes, most, choices, keepsText, echoedChara
     if (isOvercounted) usage = undefined;
     if (prompt_tokens !== undefined) promptTokens = prompt_tokens;
     if (prompt_tokens === undefined || completion_tokens === undefined) return;
-    usage = { ...reported, prompt_tokens, completion_tokens, ...cachedDetails(reported, prompt_tokens) };
+    const { prompt_tokens_details: ofPrompt, completion_tokens_details: ofCompletion } = reported;
+    usage = {
+      ...{ prompt_tokens, completion_tokens },
+      ...(ofPrompt && { prompt_tokens_details: possibleDetails(ofPrompt, 'cached_tokens', prompt_tokens) }),
+      ...(ofCompletion && { completion_tokens_details: possibleDetails(ofCompletion, 'reasoning_tokens', completion_tokens) }),
+    };
     isStale = false;
   };
   const finalUsage = () => (isStale ? undefined : usage);

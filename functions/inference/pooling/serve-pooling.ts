@@ -3,6 +3,7 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { Price } from '../../../shared/prices/price.ts';
 import type { TextPrompt } from '../../../shared/tokens/prompt.ts';
+import { tokenCount } from '../../../shared/upstream/chunk.ts';
 import type { Candidate } from '../fallback/candidate.ts';
 import { orReplay } from '../idempotency/claim-request.ts';
 import { type AdmittedRequest, admitRequest } from '../pipeline/admit-request.ts';
@@ -110,7 +111,7 @@ const respond = async <Request extends PoolingRequest, Result>(
   const reply: PoolingReply = {
     requestId: claim.requestId,
     model: model.name,
-    promptTokens: usage.total().prompt_tokens ?? 0,
+    promptTokens: tokenCount(usage.total().prompt_tokens) ?? 0,
   };
   const results = parts.flatMap((part) => part.results);
   recorder?.recordContent(() => [...route.write(request, route.logsResults ? results : [], reply)].join(''));

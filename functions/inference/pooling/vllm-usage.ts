@@ -1,8 +1,7 @@
+import { tokenCount } from '../../../shared/upstream/chunk.ts';
+
 /** The usage in a reply of vLLM, which is not checked. */
 export type VllmUsage = { prompt_tokens?: unknown } | null | undefined;
 
 /** The tokens that vLLM counted; undefined if it did not. */
-export const reportedTokens = (usage: VllmUsage): number | undefined => {
-  const tokens = usage?.prompt_tokens;
-  return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined;
-};
+export const reportedTokens = (usage: VllmUsage): number | undefined => tokenCount(usage?.prompt_tokens);

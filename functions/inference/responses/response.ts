@@ -1,5 +1,5 @@
 import type { OutputItem, ResponseObject } from '../../../shared/responses/output-item.ts';
-import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import { tokenCount, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ResponsesRequest } from './request.ts';
 import type { ResponseFacts, Sampling } from './sampling.ts';
 import { isForeign, type ResponseTool } from './tools/tool-kinds.ts';
@@ -16,19 +16,14 @@ interface ResponseState {
   error?: { code: string; message: string };
 }
 
-const countOf = (details: Record<string, unknown> | null | undefined, name: string): number => {
-  const count = details?.[name];
-  return typeof count === 'number' ? count : 0;
-};
-
 const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
-  const input = usage.prompt_tokens ?? 0;
-  const output = usage.completion_tokens ?? 0;
+  const input = tokenCount(usage.prompt_tokens) ?? 0;
+  const output = tokenCount(usage.completion_tokens) ?? 0;
   return {
     input_tokens: input,
-    input_tokens_details: { cache_write_tokens: 0, cached_tokens: countOf(usage.prompt_tokens_details, 'cached_tokens') },
+    input_tokens_details: { cache_write_tokens: 0, cached_tokens: tokenCount(usage.prompt_tokens_details?.cached_tokens) ?? 0 },
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: countOf(usage.completion_tokens_details, 'reasoning_tokens') },
+    output_tokens_details: { reasoning_tokens: tokenCount(usage.completion_tokens_details?.reasoning_tokens) ?? 0 },
     total_tokens: input + output,
   };
 };

@@ -1,4 +1,4 @@
-import { textOf, type UpstreamChunk, type UpstreamToolCall } from '../../../shared/upstream/chunk.ts';
+import { textOf, tokenCount, type UpstreamChunk, type UpstreamToolCall } from '../../../shared/upstream/chunk.ts';
 
 // Longer answers are not compared: both of a request are in memory at the same time.
 const MAX_CHARACTERS = 1_000_000;
@@ -60,8 +60,8 @@ export const observeAnswer = (): AnswerObserver => {
       for (const call of called) takeCall(call);
       if (typeof finish_reason === 'string') finishReason = finish_reason;
     }
-    promptTokens = usage?.prompt_tokens ?? promptTokens;
-    completionTokens = usage?.completion_tokens ?? completionTokens;
+    promptTokens = tokenCount(usage?.prompt_tokens) ?? promptTokens;
+    completionTokens = tokenCount(usage?.completion_tokens) ?? completionTokens;
   };
 
   const isTooLarge = (): boolean => characters > MAX_CHARACTERS;

@@ -7,17 +7,17 @@ import { createMessageReply } from '../../../../functions/inference/messages/rep
 import type { ReplyFacts } from '../../../../functions/inference/pipeline/inference-route.ts';
 import { createResponseStream } from '../../../../functions/inference/responses/reply-stream.ts';
 import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
-import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
+import type { UpstreamChunk, UpstreamUsage } from '../../../../shared/upstream/chunk.ts';
 import { newStorage } from '../../../support/clients/responses-replies.ts';
 import { read } from '../../../support/clients/responses-requests.ts';
 
 /** The output of a route's two mappers for an answer: the object and the events, as texts. */
 export interface Route {
-  whole: (chunks: readonly UpstreamChunk[]) => string;
-  stream: (chunks: readonly UpstreamChunk[]) => string;
+  whole: (chunks: readonly UpstreamChunk[], used?: UpstreamUsage) => string;
+  stream: (chunks: readonly UpstreamChunk[], used?: UpstreamUsage) => string;
 }
 
-const usage = { prompt_tokens: 5, completion_tokens: 2 };
+const usage: UpstreamUsage = { prompt_tokens: 5, completion_tokens: 2 };
 const factsOf = (id: string, isMeasured: boolean): ReplyFacts => ({
   id,
   created: 1_700_000_000,
@@ -29,19 +29,19 @@ const factsOf = (id: string, isMeasured: boolean): ReplyFacts => ({
 });
 
 interface Mappers {
-  toWhole: () => { take: (chunks: readonly UpstreamChunk[]) => void; whole: (used: typeof usage) => unknown };
-  toStream: () => { take: (chunks: readonly UpstreamChunk[]) => string; usage: (used: typeof usage) => string; end: () => string };
+  toWhole: () => { take: (chunks: readonly UpstreamChunk[]) => void; whole: (used: UpstreamUsage) => unknown };
+  toStream: () => { take: (chunks: readonly UpstreamChunk[]) => string; usage: (used: UpstreamUsage) => string; end: () => string };
 }
 
 const route = ({ toWhole, toStream }: Mappers): Route => ({
-  whole: (chunks) => {
+  whole: (chunks, used = usage) => {
     const reply = toWhole();
     reply.take(chunks);
-    return JSON.stringify(reply.whole(usage));
+    return JSON.stringify(reply.whole(used));
   },
-  stream: (chunks) => {
+  stream: (chunks, used = usage) => {
     const reply = toStream();
-    return reply.take(chunks) + reply.usage(usage) + reply.end();
+    return reply.take(chunks) + reply.usage(used) + reply.end();
   },
 });
 

@@ -2,9 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import * as z from 'zod';
+import { UsageInfo } from '../../../../functions/inference/chat/reply-schema.ts';
 import { createRecording } from '../../../../functions/inference/idempotency/recording.ts';
+import { MessageUsage } from '../../../../functions/inference/messages/reply-schema.ts';
 import { createTally } from '../../../../functions/inference/pipeline/tally.ts';
+import { compareAnswers } from '../../../../functions/inference/shadow/compare-answers.ts';
+import { observeAnswer } from '../../../../functions/inference/shadow/observe-answer.ts';
 import { ApiError } from '../../../../shared/http/errors.ts';
+import { ResponseReply } from '../../../../shared/responses/reply-schema.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import { toUpstreamError } from '../../../../shared/upstream/errors.ts';
 import { createStreamReader } from '../../../../shared/upstream/read-stream.ts';
@@ -22,6 +28,16 @@ const recorded = readdirSync(folder).map((name) =>
     .map((event) => JSON.parse(event.slice('data: '.length)) as unknown),
 );
 
+const newTally = () =>
+  createTally({
+    most: { promptTokens: 1_000_000, completionTokens: 1_000_000 },
+    promptBytes: 10,
+    choices: 1,
+    keepsText: true,
+    echoedCharacters: () => 3,
+    now: () => 0,
+  });
+
 // Reads as the pipeline does, and writes every route's form. Throws the caller's error.
 const serve = (wire: Uint8Array): void => {
   const reader = createStreamReader();
@@ -34,14 +50,7 @@ const serve = (wire: Uint8Array): void => {
   } catch (error) {
     throw toUpstreamError(error);
   } finally {
-    const tally = createTally({
-      most: { promptTokens: 1_000_000, completionTokens: 1_000_000 },
-      promptBytes: 10,
-      choices: 1,
-      keepsText: true,
-      echoedCharacters: () => 3,
-      now: () => 0,
-    });
+    const tally = newTally();
     chunks.forEach(tally.take);
     JSON.stringify([tally.count(), tally.uncounted(), tally.finishReason(), tally.usage()]);
     const recording = createRecording();
@@ -64,6 +73,8 @@ const expectServedOr503 = (wire: Uint8Array): void => {
   }
 };
 
+const ReturnedUsage = z.union([UsageInfo, MessageUsage, ResponseReply.shape.usage.unwrap()]);
+
 // Stands for JSON that is too deep to be written again.
 const DEEP = '@deep';
 const deepJson = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
@@ -77,19 +88,22 @@ const toWire = (events: readonly unknown[]): Buffer =>
 
 const anyValue = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
-  fc.constantFrom<unknown>(null, [null], {}, [], '', 0, -1, 1e300, true, { toString: 1 }, { index: 'x' }, [{ function: null }], DEEP),
+  fc.constantFrom<unknown>(null, [null], {}, [], '', 0, -1, 1e300, true, { index: 'x' }, [{ function: null }], DEEP),
+  // Can't be converted to text or a number.
+  fc.constantFrom({ toString: 1 }, [{ toString: 1 }]),
 );
 
-// `steps` choose one of the keys at each level.
-const change = (value: unknown, steps: readonly number[], to: unknown): unknown => {
-  const [step, ...rest] = steps;
-  if (typeof value !== 'object' || value === null || step === undefined) return to;
-  const keys = Object.keys(value);
-  const key = keys[step % (keys.length + 1)];
-  // One step beyond the last key adds a value.
-  if (key === undefined) return Array.isArray(value) ? [...value, to] : { ...value, tool_calls: to };
-  const changed = change((value as Record<string, unknown>)[key], rest, to);
-  return Array.isArray(value) ? value.map((each, at) => (String(at) === key ? changed : each)) : { ...value, [key]: changed };
+// The paths of all values in a value, and of one more in each object and list.
+const pathsIn = (value: unknown): string[][] => {
+  if (typeof value !== 'object' || value === null) return [[]];
+  const inner = Object.entries(value).flatMap(([key, each]) => pathsIn(each).map((rest) => [key, ...rest]));
+  return [[], ...inner, [Array.isArray(value) ? String(value.length) : 'tool_calls']];
+};
+
+const change = (value: unknown, [key, ...rest]: readonly string[], to: unknown): unknown => {
+  if (key === undefined) return to;
+  const changed = { ...(value as object), [key]: change((value as Record<string, unknown>)[key], rest, to) };
+  return Array.isArray(value) ? Object.values(changed) : changed;
 };
 
 describe('a malformed answer of a runtime', () => {
@@ -118,13 +132,12 @@ describe('a malformed answer of a runtime', () => {
   test('is a 503 and never our own error, with any value in any place', () => {
     fc.assert(
       fc.property(
-        fc.constantFrom(...recorded),
+        fc.constantFrom(...recorded).chain((events) => fc.tuple(fc.constant(events), fc.nat(events.length - 1))),
         fc.nat(),
-        fc.array(fc.nat(), { minLength: 1, maxLength: 7 }),
         anyValue,
-        (events, place, steps, to) => {
-          const at = place % events.length;
-          expectServedOr503(toWire(events.map((event, position) => (position === at ? change(event, steps, to) : event))));
+        ([events, at], place, to) => {
+          const paths = pathsIn(events[at]);
+          expectServedOr503(toWire(events.with(at, change(events[at], paths[place % paths.length] ?? [], to))));
         },
       ),
       { numRuns: RUNS },
@@ -144,5 +157,42 @@ describe('a malformed answer of a runtime', () => {
       ),
       { numRuns: RUNS / 3 },
     );
+  });
+});
+
+describe('usage that a runtime could not have counted', () => {
+  const Count = z.int().nonnegative();
+  const anyCount = fc.oneof(anyValue, fc.constantFrom(undefined, 7, '7', 1.5, -7, 2 ** 53));
+  const anyUsage = fc.record(
+    {
+      prompt_tokens: anyCount,
+      completion_tokens: anyCount,
+      prompt_tokens_details: fc.oneof(anyValue, fc.record({ cached_tokens: anyCount })),
+      completion_tokens_details: fc.oneof(anyValue, fc.record({ reasoning_tokens: anyCount })),
+    },
+    { requiredKeys: [] },
+  );
+
+  test('is never charged, returned or compared', () => {
+    const check = (usage: object): void => {
+      const wire = toWire([{ choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }], usage }]);
+      let chunks: UpstreamChunk[] = [];
+      try {
+        chunks = createStreamReader().push(wire);
+      } catch {
+        return;
+      }
+      const tally = newTally();
+      const observer = observeAnswer();
+      observer.take(chunks);
+      chunks.forEach(tally.take);
+      const { promptTokens, cachedTokens, completionTokens } = tally.count();
+      z.tuple([Count.max(1_000_000), Count.max(promptTokens), Count.max(1_000_000)]).parse([promptTokens, cachedTokens, completionTokens]);
+      const used = tally.usage() ?? { prompt_tokens: promptTokens, completion_tokens: completionTokens };
+      for (const [, { whole }] of routes) ReturnedUsage.parse(JSON.parse(whole(chunks, used)).usage);
+      const timed = { ...observer.answer(), firstTokenMs: 1, durationMs: 2 };
+      z.record(z.string(), Count).parse(compareAnswers({}, timed, timed));
+    };
+    fc.assert(fc.property(anyUsage, check), { numRuns: RUNS });
   });
 });

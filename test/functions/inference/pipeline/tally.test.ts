@@ -90,9 +90,19 @@ describe('the billed usage', () => {
     expect(tally.uncounted()).toEqual(['Hello you']);
     tally.take({ usage: { prompt_tokens: 7, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 1e15, other: 1 } } });
     expect(tally.usage()).toMatchObject({ prompt_tokens_details: { cached_tokens: 7, other: 1 } });
-    for (const impossible of [-1, 0.5]) {
-      tally.take({ usage: { prompt_tokens: 7, completion_tokens: 2, prompt_tokens_details: { cached_tokens: impossible, other: 1 } } });
-      expect(tally.usage()).toMatchObject({ prompt_tokens_details: { cached_tokens: 0, other: 1 } });
+    for (const impossible of [-1, 0.5, '7', { toString: 1 }]) {
+      tally.take({
+        usage: {
+          prompt_tokens: 7,
+          completion_tokens: 2,
+          prompt_tokens_details: { cached_tokens: impossible, other: 1 },
+          completion_tokens_details: { reasoning_tokens: impossible, other: 2 },
+        },
+      });
+      expect(tally.usage()).toMatchObject({
+        prompt_tokens_details: { cached_tokens: 0, other: 1 },
+        completion_tokens_details: { reasoning_tokens: 0, other: 2 },
+      });
     }
   });
 

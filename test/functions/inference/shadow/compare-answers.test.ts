@@ -96,6 +96,12 @@ describe('an observed answer', () => {
   };
   const delta = (fields: object): UpstreamChunk => ({ choices: [{ index: 0, delta: fields }] });
 
+  // As text, they would be joined instead of added; a negative one would give the budget more than was reserved.
+  test.each(['12', -5, 1.5, 1e300, { toString: 1 }])('has no count of tokens if the runtime’s is %j', (count) => {
+    const observer = observe({ choices: [], usage: { prompt_tokens: count, completion_tokens: count } });
+    expect(observer.answer()).toMatchObject({ promptTokens: undefined, completionTokens: undefined });
+  });
+
   test('joins its parts', () => {
     const part = (index: number, name: string | null, written: string) =>
       delta({ tool_calls: [{ index, function: { name, arguments: written } }] });
