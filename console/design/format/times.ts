@@ -46,9 +46,11 @@ export const formatAge = (seconds: number, nowMs = Date.now()): string => {
 
 /** A duration with the unit that fits it. */
 export const formatDuration = (milliseconds: number): string => {
-  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
-  const seconds = milliseconds / 1_000;
-  if (seconds < MINUTE_S) return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
-  if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)} min ${Math.floor(seconds % MINUTE_S)} s`;
+  // Compared as they are rounded, or some would be 1000 ms, 10.00 s or 60.0 s.
+  if (Math.round(milliseconds) < 1_000) return `${Math.round(milliseconds)} ms`;
+  const hasHundredths = Math.round(milliseconds / 10) < 1_000;
+  if (Math.round(milliseconds / 100) < 10 * MINUTE_S) return `${(milliseconds / 1_000).toFixed(hasHundredths ? 2 : 1)} s`;
+  const seconds = Math.max(MINUTE_S, Math.floor(milliseconds / 1_000));
+  if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)} min ${seconds % MINUTE_S} s`;
   return `${Math.floor(seconds / HOUR_S)} h ${Math.floor((seconds % HOUR_S) / MINUTE_S)} min`;
 };

@@ -30,6 +30,7 @@ const STEP = 1_000;
 
 /** A size as people read it. */
 export const formatBytes = (bytes: number): string => {
-  const step = bytes < STEP ? 0 : bytes < STEP * STEP ? 1 : 2;
+  // From 999,950 on, one decimal would round to 1000.0 kB.
+  const step = bytes < STEP ? 0 : Math.round(bytes / 100) < STEP * 10 ? 1 : 2;
   return `${step === 0 ? bytes : (bytes / STEP ** step).toFixed(1)} ${UNITS[step]}`;
 };

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import {
   counted,
   faultOfMoney,
@@ -19,7 +20,8 @@ import { setCurrency } from '../../../console/design/format/currency.ts';
 import { faultOfCredit } from '../../../console/pages/organization/credit-amount.ts';
 import { NewInstancePrice } from '../../../functions/control/instance-types/instance-type.ts';
 import { NewCreditGrant } from '../../../functions/control/organizations/credit.ts';
-import { Dollars } from '../../../shared/prices/dollars.ts';
+import { Dollars, dollarsOf, dollarsPerToken } from '../../../shared/prices/dollars.ts';
+import { MAX_PRICE_NANOS } from '../../../shared/prices/price.ts';
 import { NewFigures } from '../../../shared/prices/price-version.ts';
 
 afterEach(() => setCurrency({ code: 'USD', symbol: '$', decimals: 2 }));
@@ -81,6 +83,25 @@ describe('an amount', () => {
     expect(fromUnits(toUnits('-12.000000000001'))).toBe('-12.000000000001');
   });
 
+  const anyNanos = fc.bigInt({ min: -(10n ** 21n), max: 10n ** 21n });
+
+  test('is shown, compared and added as exactly as the API sends it', () => {
+    const check = (nanos: readonly bigint[]): void => {
+      expect(sumOf(nanos.map(dollarsOf))).toBe(dollarsOf(nanos.reduce((sum, each) => sum + each, 0n)));
+      for (const amount of nanos.map(dollarsOf)) {
+        expect(formatAmount(amount)).toMatch(/^−?\d{1,3}(,\d{3})*\.\d{2,9}$/);
+        const shown = formatAmount(amount).replaceAll(',', '').replace('−', '-');
+        expect([fromUnits(toUnits(shown)), fromUnits(toUnits(amount))]).toEqual([amount, amount]);
+      }
+    };
+    fc.assert(fc.property(fc.array(anyNanos, { maxLength: 5 }), check));
+  });
+
+  test('keeps all digits of a price of one token in that of a million', () => {
+    const check = (nanos: number): void => expect(perMillion(dollarsPerToken(nanos))).toBe(dollarsOf(BigInt(nanos)));
+    fc.assert(fc.property(fc.integer({ min: 0, max: MAX_PRICE_NANOS }), check));
+  });
+
   test.each([
     ['1', '3', 33],
     ['9007199254740993', '9007199254740992', 100],
@@ -137,7 +158,7 @@ const TYPED: readonly [string, string | undefined][] = [
 ];
 
 describe('an amount that is typed', () => {
-  test.each(TYPED)('%j is taken where the API takes it', (text) => {
+  const expectTakenAsByApi = (text: string): void => {
     const isTakenBy = (schema: { safeParse: (value: unknown) => { success: boolean } }, value: unknown): boolean =>
       schema.safeParse(value).success;
     expect({
@@ -153,6 +174,13 @@ describe('an amount that is typed', () => {
       grant: isTakenBy(NewCreditGrant, { amount: text, reason: 'A gift.' }),
       deduction: isTakenBy(NewCreditGrant, { amount: `-${text}`, reason: 'A mistake.' }),
     });
+  };
+
+  test.each(TYPED)('%j is taken where the API takes it', expectTakenAsByApi);
+
+  test('is taken where the API takes it, whatever it is', () => {
+    const typed = fc.oneof(fc.stringMatching(/^(0|[1-9]\d{0,13})(\.\d{0,11})?$/), fc.stringMatching(/^[\d.,+ e-]{1,5}$/));
+    fc.assert(fc.property(typed, expectTakenAsByApi));
   });
 
   test.each(TYPED)('%j says what is wrong with it', (text, fault) => {

@@ -25,7 +25,12 @@ test('a time in UTC has its seconds and its zone', () => {
 
 test.each([
   [12.4, '12 ms'],
+  [999.6, '1.00 s'],
   [1_234, '1.23 s'],
+  [9_994, '9.99 s'],
+  [9_996, '10.0 s'],
+  [59_949, '59.9 s'],
+  [59_950, '1 min 0 s'],
   [61_000, '1 min 1 s'],
   [7_260_000, '2 h 1 min'],
 ])('a duration of %s ms has the unit that fits it', (milliseconds, text) => {

@@ -26,6 +26,8 @@ describe('the files of a message', () => {
   test.each([
     [999, '999 bytes'],
     [52_144, '52.1 kB'],
+    [999_949, '999.9 kB'],
+    [999_950, '1.0 MB'],
     [10_000_000, '10.0 MB'],
   ])('show %d bytes as %s', (bytes, text) => {
     expect(formatBytes(bytes)).toBe(text);
