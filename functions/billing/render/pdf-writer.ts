@@ -1,3 +1,4 @@
+import { create as parseFont } from 'fontkit';
 import PDFDocument from 'pdfkit';
 import type { Fonts } from './fonts.ts';
 
@@ -31,6 +32,17 @@ interface PdfFacts {
   atMs: number;
 }
 
+// By file: to parse both fonts takes ten times as long as to print a page with them.
+const parsed = new WeakMap<Buffer, object>();
+
+// A glyph keeps the letter for which it was first drawn, so each document has glyphs of its own: its bytes must not
+// depend on the documents before.
+const openFont = (file: Buffer): object => {
+  const font = parsed.get(file) ?? parseFont(file);
+  parsed.set(file, font);
+  return Object.create(font, { _glyphs: { value: {} } });
+};
+
 /**
  * A document of pages, written from top to bottom. Equal calls give equal bytes: all times and the file's id are
  * derived from the facts.
@@ -52,8 +64,8 @@ export const createPdfWriter = (fonts: Fonts, { title, author, country, running,
   });
   const chunks: Buffer[] = [];
   doc.on('data', (chunk: Buffer) => chunks.push(chunk));
-  doc.registerFont('regular', fonts.regular as never);
-  doc.registerFont('bold', fonts.bold as never);
+  doc.registerFont('regular', openFont(fonts.regular) as never);
+  doc.registerFont('bold', openFont(fonts.bold) as never);
 
   let y = 0;
   // Printed at the top of each page while it is set, such as the head of a table.

@@ -8,8 +8,10 @@ import type { CreditLine } from '../../../shared/service-levels/service-level.ts
 const require = createRequire(import.meta.url);
 const fontOf = (name: string): Buffer => readFileSync(require.resolve(FONT_FILES[name] as string));
 
+const fonts: Fonts = { regular: fontOf('regular.ttf'), bold: fontOf('bold.ttf') };
+
 /** The fonts as the package has them; next to a bundle they have the same bytes. */
-export const testFonts = async (): Promise<Fonts> => ({ regular: fontOf('regular.ttf'), bold: fontOf('bold.ttf') });
+export const testFonts = async (): Promise<Fonts> => fonts;
 
 const MONTH = '2026-10';
 const NO_FACTS = {

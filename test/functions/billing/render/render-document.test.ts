@@ -5,6 +5,7 @@ import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { creditNotePdf } from '../../../../functions/billing/render/credit-note-pdf.ts';
+import type { Fonts } from '../../../../functions/billing/render/fonts.ts';
 import { invoicePdf } from '../../../../functions/billing/render/invoice-pdf.ts';
 import { renderDocument } from '../../../../functions/billing/render/render-document.ts';
 import { createWriteOnceFiles } from '../../../../functions/billing/render/write-once-files.ts';
@@ -313,6 +314,17 @@ describe('a PDF', () => {
       }).toString(),
     );
     expect(there).toEqual([here, here]);
+  });
+
+  test('has the same bytes after a PDF with other letters that look the same', async () => {
+    const printed = (fonts: Fonts, letters: string) =>
+      invoicePdf(fonts, invoiceWith([lineWith({ kind: 'tokens', description: `model-${letters}`, amount_nanos: 1n })]));
+    const fonts = await testFonts();
+    const unused = { regular: Buffer.from(fonts.regular), bold: Buffer.from(fonts.bold) };
+    // A hyphen that does not break and a space that does not, Kelvin, Ohm and Ångström.
+    await printed(fonts, '\u2011 \u00a0 \u212a \u2126 \u212b');
+    const plain = '\u2010 \u0020 K \u03a9 \u00c5';
+    expect(sha256Of(await printed(fonts, plain))).toBe(sha256Of(await printed(unused, plain)));
   });
 
   test('names the time of the issue and no other time, and embeds its fonts', async () => {
