@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin, transform } from 'esbuild';
 import * as z from 'zod';
+import { takeLock } from '../../bundling/take-lock.ts';
 import { cacheFolder } from './compile-cache.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
@@ -13,6 +15,9 @@ const PACKAGES = 'node_modules/.package-lock.json';
 // A change of how bundles are made makes all of them again.
 const OWN_FILE = 'infra/local/processes/bundled-program.ts';
 const HASH_CHARACTERS = 16;
+const POLL_MS = 20;
+// Many times as long as a program takes.
+const MAX_WAIT_MS = 600_000;
 
 // A bundle that was made, and when its sources were last changed.
 const Made = z.object({ bundle: z.string(), changedMs: z.record(z.string(), z.number()) });
@@ -62,17 +67,14 @@ const lateBuiltins: Plugin = {
   },
 };
 
-/**
- * Makes a program of ours one file of JavaScript, unless nothing has changed since it was made. A process that runs the
- * file loads half as long as one that runs the sources.
- * @param entry its main file
- * @returns the file
- */
-export const bundledProgram = async (entry: string, folder = cacheFolder): Promise<string> => {
-  const name = path.relative(ROOT, entry).replaceAll(/[/.]/g, '-');
-  const record = path.join(folder, `${name}.json`);
-  const made = readMade(record);
-  if (made !== undefined) return made;
+interface Wanted {
+  entry: string;
+  name: string;
+  folder: string;
+  record: string;
+}
+
+const make = async ({ entry, name, folder, record }: Wanted): Promise<string> => {
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: [entry],
@@ -94,8 +96,36 @@ export const bundledProgram = async (entry: string, folder = cacheFolder): Promi
   const hash = createHash('sha256').update(contents).digest('hex').slice(0, HASH_CHARACTERS);
   const bundle = path.join(folder, `${name}-${hash}.mjs`);
   const sources = [...Object.keys(metafile.inputs).filter((source) => !/^(?:node_modules\/|builtin:)/.test(source)), PACKAGES, OWN_FILE];
-  mkdirSync(folder, { recursive: true });
   write(bundle, contents);
   write(record, JSON.stringify({ bundle, changedMs: Object.fromEntries(sources.map((source) => [source, changedMsOf(source)])) }));
   return bundle;
+};
+
+/**
+ * Makes a program of ours one file of JavaScript, unless nothing has changed since it was made. A process that runs the
+ * file loads half as long as one that runs the sources. Processes that need it at the same time wait for one of them.
+ * @param entry its main file
+ * @returns the file
+ * @throws Error if another process doesn't end what it makes
+ */
+export const bundledProgram = async (entry: string, folder = cacheFolder): Promise<string> => {
+  const name = path.relative(ROOT, entry).replaceAll(/[/.]/g, '-');
+  const record = path.join(folder, `${name}.json`);
+  mkdirSync(folder, { recursive: true });
+  const start = performance.now();
+  for (;;) {
+    const made = readMade(record);
+    if (made !== undefined) return made;
+    const release = takeLock(path.join(folder, `${name}.lock`));
+    if (typeof release === 'number') {
+      if (performance.now() - start > MAX_WAIT_MS) throw new Error(`Process ${release} has not made ${name} for ten minutes. End it.`);
+      await delay(POLL_MS * (1 + Math.random()));
+      continue;
+    }
+    try {
+      return readMade(record) ?? (await make({ entry, name, folder, record }));
+    } finally {
+      release();
+    }
+  }
 };

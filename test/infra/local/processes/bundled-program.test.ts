@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { bundledProgram } from '../../../../infra/local/processes/bundled-program.ts';
@@ -30,6 +30,16 @@ test('a program runs from one file as from its sources, and is made again after 
   writeFileSync(part, "export const place = 'elsewhere';");
   const second = await bundledProgram(main, kept);
   expect(print(second)).toMatchObject({ place: 'elsewhere' });
+});
+
+test('a program that several need at the same time is made once', async () => {
+  await using folder = temporaryFolder();
+  const [main, kept] = ['main.ts', 'kept'].map((name) => path.join(folder.path, name)) as [string, string];
+  writeFileSync(main, 'console.log(1);');
+  // A program that is made again is another file of the same name.
+  const made = async (): Promise<number> => statSync(await bundledProgram(main, kept)).ino;
+  const [first, ...others] = await Promise.all([made(), made(), made()]);
+  expect(others).toEqual([first, first]);
 });
 
 const SERVER = `
