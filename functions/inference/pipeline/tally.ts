@@ -95,7 +95,8 @@ export const createTally = ({ promptBytes, most, choices, keepsText, echoedChara
     if (prompt_tokens === undefined || completion_tokens === undefined) return;
     const { prompt_tokens_details: ofPrompt, completion_tokens_details: ofCompletion } = reported;
     usage = {
-      ...{ prompt_tokens, completion_tokens },
+      prompt_tokens,
+      completion_tokens,
       ...(ofPrompt && { prompt_tokens_details: possibleDetails(ofPrompt, 'cached_tokens', prompt_tokens) }),
       ...(ofCompletion && { completion_tokens_details: possibleDetails(ofCompletion, 'reasoning_tokens', completion_tokens) }),
     };
