@@ -54,27 +54,30 @@ const lastTotalsMs = async ({ rollups }: UsedKeysDependencies, keyId: string, da
   return lastMs ?? Date.parse(day) + DAY_MS - 1;
 };
 
-interface KeyTotals {
+// Of the many keys without usage.
+const NONE: ReadonlySet<string> = new Set();
+
+interface Life {
+  key: Key;
+  lifetime: Lifetime;
+  /** The days of the range with totals. */
   days: ReadonlySet<string>;
-  /** The latest of the day of its last use, which is too early in a limiter from an older backup; 0: none. */
-  lastMs: number;
 }
 
-// One query a key, and another one if its last use is in the range.
-const readKeyTotals = async (
-  deps: UsedKeysDependencies,
-  keys: readonly Key[],
-  [first, last]: readonly [first: string, last: string],
-): Promise<Map<string, KeyTotals>> => {
-  const totals = new Map<string, KeyTotals>();
-  const failures = await inParallel(keys, PARALLEL_KEYS, async (key) => {
-    const days = new Set(await Array.fromAsync(deps.rollups.listDays(key.id, first, last), ({ day }) => day));
-    if (days.size === 0) return;
-    const lastDay = dayOf(lifetimeOf(key).untilMs);
-    totals.set(key.id, { days, lastMs: days.has(lastDay) ? await lastTotalsMs(deps, key.id, lastDay) : 0 });
+// One query a key, and another one if its last use is in the range. A limiter from an older backup has a last use that
+// is too early, and its day later totals.
+const readLives = async (deps: UsedKeysDependencies, keys: readonly Key[], [first, last]: readonly [string, string]): Promise<Life[]> => {
+  const lives = keys.map((key): Life => ({ key, lifetime: lifetimeOf(key), days: NONE }));
+  const failures = await inParallel(lives, PARALLEL_KEYS, async (life) => {
+    const days = await Array.fromAsync(deps.rollups.listDays(life.key.id, first, last), ({ day }) => day);
+    if (days.length === 0) return;
+    life.days = new Set(days);
+    const { fromMs, untilMs } = life.lifetime;
+    const lastDay = dayOf(untilMs);
+    if (life.days.has(lastDay)) life.lifetime = { fromMs, untilMs: Math.max(untilMs, await lastTotalsMs(deps, life.key.id, lastDay)) };
   });
   throwFailures(failures);
-  return totals;
+  return lives;
 };
 
 const isAlive = ({ fromMs, untilMs }: Lifetime, day: string): boolean => fromMs < Date.parse(day) + DAY_MS && untilMs >= Date.parse(day);
@@ -88,15 +91,10 @@ export const findUsedKeys = async (
   organization: string,
   range: readonly [first: string, last: string],
 ): Promise<(day: string) => { key: KeyShards; lifetime: Lifetime }[]> => {
-  const keys = await listKeys(deps, organization);
-  const totals = await readKeyTotals(deps, keys, range);
-  const lives = keys.map((key) => {
-    const { fromMs, untilMs } = lifetimeOf(key);
-    return { key, lifetime: { fromMs, untilMs: Math.max(untilMs, totals.get(key.id)?.lastMs ?? 0) } };
-  });
+  const lives = await readLives(deps, await listKeys(deps, organization), range);
   return (day) =>
-    lives.flatMap(({ key, lifetime }) => {
+    lives.flatMap(({ key, lifetime, days }) => {
       if (isAlive(lifetime, day)) return { key, lifetime };
-      return totals.get(key.id)?.days.has(day) ? { key, lifetime: ALWAYS } : [];
+      return days.has(day) ? { key, lifetime: ALWAYS } : [];
     });
 };

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { takeLock } from '../bundling/take-lock.ts';
+import { makeOnce } from '../bundling/make-once.ts';
 import { type Settings, synthesize } from './synthesize.ts';
 
 const SOURCES_OF_BUNDLES = [
@@ -21,9 +20,6 @@ const BUNDLES_FOLDER = '.sluice/bundles';
 const MAX_KEPT = 64;
 // Of so many states of the sources.
 const MAX_BUNDLES = 3;
-const POLL_MS = 50;
-// Many times as long as a synthesis takes.
-const MAX_WAIT_MS = 600_000;
 // Written last, so an assembly that has it is whole.
 const LAST_FILE = 'kept.json';
 
@@ -87,33 +83,24 @@ const touch = async (folder: string): Promise<void> => {
  * @throws Error with the app's error output if it fails, or if another process doesn't end its synthesis
  */
 export const keptAssembly = async (projectRoot: string, settings: KeptSettings = {}): Promise<string> => {
-  const { context = {}, synthesize: make = (draft, of) => synthesize(projectRoot, draft, of) } = settings;
+  const { context = {}, synthesize: synthesizeTo = (draft, of) => synthesize(projectRoot, draft, of) } = settings;
   const folder = keptFolderOf(projectRoot, settings);
   const keptIn = path.dirname(folder);
-  const lock = `${folder}.lock`;
   await mkdir(keptIn, { recursive: true });
-  const start = performance.now();
-  while (!isKept(folder)) {
-    const release = takeLock(lock);
-    if (typeof release === 'number') {
-      if (performance.now() - start > MAX_WAIT_MS)
-        throw new Error(`Process ${release} has not synthesized the app for ten minutes. End it, or remove ${lock}.${release}.*`);
-      await delay(POLL_MS * (1 + Math.random()));
-      continue;
-    }
+  const make = async (): Promise<string> => {
     const draft = `${folder}.draft`;
     try {
-      if (isKept(folder)) break;
       await rm(draft, { recursive: true, force: true });
-      await make(draft, { context, bundles: await openBundles(projectRoot) });
+      await synthesizeTo(draft, { context, bundles: await openBundles(projectRoot) });
       await writeFile(path.join(draft, LAST_FILE), JSON.stringify({ context }));
       await rename(draft, folder);
       await removeOld(keptIn, MAX_KEPT);
     } finally {
       await rm(draft, { recursive: true, force: true });
-      release();
     }
-  }
+    return folder;
+  };
+  await makeOnce({ lock: `${folder}.lock`, task: 'synthesized the app', find: () => (isKept(folder) ? folder : undefined), make });
   await touch(folder);
   return folder;
 };

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin, transform } from 'esbuild';
 import * as z from 'zod';
-import { takeLock } from '../../bundling/take-lock.ts';
+import { makeOnce } from '../../bundling/make-once.ts';
 import { cacheFolder } from './compile-cache.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
@@ -15,9 +14,6 @@ const PACKAGES = 'node_modules/.package-lock.json';
 // A change of how bundles are made makes all of them again.
 const OWN_FILE = 'infra/local/processes/bundled-program.ts';
 const HASH_CHARACTERS = 16;
-const POLL_MS = 20;
-// Many times as long as a program takes.
-const MAX_WAIT_MS = 600_000;
 
 // A bundle that was made, and when its sources were last changed.
 const Made = z.object({ bundle: z.string(), changedMs: z.record(z.string(), z.number()) });
@@ -108,24 +104,14 @@ const make = async ({ entry, name, folder, record }: Wanted): Promise<string> =>
  * @returns the file
  * @throws Error if another process doesn't end what it makes
  */
-export const bundledProgram = async (entry: string, folder = cacheFolder): Promise<string> => {
+export const bundledProgram = (entry: string, folder = cacheFolder): Promise<string> => {
   const name = path.relative(ROOT, entry).replaceAll(/[/.]/g, '-');
   const record = path.join(folder, `${name}.json`);
   mkdirSync(folder, { recursive: true });
-  const start = performance.now();
-  for (;;) {
-    const made = readMade(record);
-    if (made !== undefined) return made;
-    const release = takeLock(path.join(folder, `${name}.lock`));
-    if (typeof release === 'number') {
-      if (performance.now() - start > MAX_WAIT_MS) throw new Error(`Process ${release} has not made ${name} for ten minutes. End it.`);
-      await delay(POLL_MS * (1 + Math.random()));
-      continue;
-    }
-    try {
-      return readMade(record) ?? (await make({ entry, name, folder, record }));
-    } finally {
-      release();
-    }
-  }
+  return makeOnce({
+    lock: path.join(folder, `${name}.lock`),
+    task: `made ${name}`,
+    find: () => readMade(record),
+    make: () => make({ entry, name, folder, record }),
+  });
 };
