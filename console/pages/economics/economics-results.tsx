@@ -43,28 +43,30 @@ const Name = ({ row }: { row: EconomicsRow }) => (
   </>
 );
 
-const columnsOf = ({ isPlatform, hasListPrice }: ResultsProps): Column<EconomicsRow>[] => [
+const days: Column<EconomicsRow> = { title: 'Days', isWhole: true, render: daysOf };
+
+const totals = ({ isPlatform, hasListPrice }: ResultsProps): Column<EconomicsRow>[] => [
   { title: 'Deployment', render: (row) => <Name row={row} /> },
-  { title: 'Days', isWhole: true, render: daysOf },
+  days,
   { title: 'Requests', isNumeric: true, render: ({ requests }) => <Count value={requests} /> },
   { title: 'Tokens', isNumeric: true, render: (row) => <Count value={String(tokensOf(row))} /> },
   money('Cost', ({ cost }) => cost),
   ...(isPlatform ? [money('Revenue', ({ revenue }) => revenue?.total ?? null), money('Margin', ({ margin }) => margin)] : []),
-  perMillion('Per million tokens', ({ cost_per_million }) => cost_per_million.tokens),
-  perMillion('Per million prompt tokens', ({ cost_per_million }) => cost_per_million.prompt),
-  perMillion('Per million completion tokens', ({ cost_per_million }) => cost_per_million.completion),
+  ...(hasListPrice ? [money('At list price', ({ list_cost }) => list_cost)] : []),
+];
+
+const rates = ({ isPlatform, hasListPrice }: ResultsProps): Column<EconomicsRow>[] => [
+  { title: 'Deployment', render: titleOf },
+  days,
+  perMillion('All tokens', ({ cost_per_million }) => cost_per_million.tokens),
+  perMillion('Prompt tokens', ({ cost_per_million }) => cost_per_million.prompt),
+  perMillion('Completion tokens', ({ cost_per_million }) => cost_per_million.completion),
   rate('Tokens per second', ({ tokens_per_second }) => tokens_per_second),
   ...(isPlatform
     ? [rate('Break-even (tokens per second)', ({ break_even_tokens_per_second }) => break_even_tokens_per_second.at_sold_price)]
     : []),
   ...(hasListPrice
-    ? [
-        money('At list price', ({ list_cost }) => list_cost),
-        rate(
-          'Break-even at list price (tokens per second)',
-          ({ break_even_tokens_per_second }) => break_even_tokens_per_second.at_list_price,
-        ),
-      ]
+    ? [rate('Break-even at list price', ({ break_even_tokens_per_second }) => break_even_tokens_per_second.at_list_price)]
     : []),
 ];
 
@@ -107,7 +109,10 @@ export const EconomicsResults = (props: ResultsProps) => {
         {hasListPrice && <Tile label="At list price" value={<Known amount={totalOf(rows, ({ list_cost }) => list_cost)} />} />}
       </Tiles>
       <Section title="By deployment" actions={<CopyButton text={economicsCsv(rows)} label="Copy as CSV" />}>
-        <Table label="Economics by deployment" rows={rows} keyOf={keyOf} columns={columnsOf(props)} />
+        <Table label="Economics by deployment" rows={rows} keyOf={keyOf} columns={totals(props)} />
+      </Section>
+      <Section title="Cost per million tokens">
+        <Table label="Cost per million tokens by deployment" rows={rows} keyOf={keyOf} columns={rates(props)} />
       </Section>
       {withTime.length > 0 && (
         <Section title="Utilization">
