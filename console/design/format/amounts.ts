@@ -32,6 +32,11 @@ export const formatMoney = (amount: string): string => {
   return formatAmount(amount).replace(/^−?/, (sign) => sign + before);
 };
 
+const MOST_DECIMALS = 9;
+
+/** A value of a chart's axis, which is a float, as an amount with the symbol of the currency. */
+export const formatAxisMoney = (value: number): string => formatMoney(value.toFixed(MOST_DECIMALS));
+
 /** The most that the API takes for a price of a million tokens or of an hour. */
 export const MOST_PER_UNIT = '1000000';
 
@@ -46,7 +51,7 @@ export const faultOfMoney = (text: string, example: string, most = MOST): string
   if (text === '') return undefined;
   const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
   if (whole === '') return `Enter an amount, such as ${example}.`;
-  if (fraction.length > 9) return 'Enter at most nine decimals.';
+  if (fraction.length > MOST_DECIMALS) return 'Enter at most nine decimals.';
   return whole.length > 12 || toUnits(text) > toUnits(most) ? `Enter at most ${formatAmount(partsOf(most).whole)}.` : undefined;
 };
 

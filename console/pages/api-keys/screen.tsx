@@ -25,7 +25,7 @@ const columnsFor = (me: Me): readonly Column<ApiKey>[] => [
     title: 'Name',
     render: ({ id, name, hint }) => (
       <>
-        <Link to={`/api-keys/${id}`}>{name}</Link> <code>{hint}</code>
+        <Link to={`/api-keys/${id}`}>{name}</Link> <code data-whole>{hint}</code>
       </>
     ),
   },

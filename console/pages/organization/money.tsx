@@ -4,8 +4,7 @@ import { useRead } from '../../client/queries.ts';
 import { Chart } from '../../design/data/chart.tsx';
 import { Gauge, Money } from '../../design/data/values.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { formatMoney, sumOf } from '../../design/format/amounts.ts';
-import { ownCurrency } from '../../design/format/currency.ts';
+import { formatAxisMoney, formatMoney, sumOf } from '../../design/format/amounts.ts';
 import { rangeOf } from '../../design/format/ranges.ts';
 import { dayOf } from '../../design/format/times.ts';
 import { Facts, Section, Stack } from '../../design/layout/layout.tsx';
@@ -41,7 +40,7 @@ export const CostThisMonth = ({ id, budget }: { id: string; budget: string | nul
                   label="Cost by day"
                   times={days.map(({ start_time }) => start_time)}
                   series={[{ name: 'Cost', values: texts.map(Number), texts: texts.map(formatMoney) }]}
-                  format={(value) => `${ownCurrency().symbol}${value}`}
+                  format={formatAxisMoney}
                   formatTime={dayOf}
                 />
               )}

@@ -5,7 +5,7 @@ import { Chart } from '../../design/data/chart.tsx';
 import { Count, Money } from '../../design/data/values.tsx';
 import { Empty, Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
-import { formatCount, formatMoney } from '../../design/format/amounts.ts';
+import { formatAxisMoney, formatCount, formatMoney } from '../../design/format/amounts.ts';
 import { dayOf } from '../../design/format/times.ts';
 import { Section, Tile, Tiles } from '../../design/layout/layout.tsx';
 import { cacheShare, seriesOf, tabulate, type UsageSums } from './tabulate.ts';
@@ -14,10 +14,6 @@ import { type Grouping, type Measure, sentenceName } from './usage-query.ts';
 import { UsageTable } from './usage-table.tsx';
 import { useUsage } from './use-usage.ts';
 
-const MAX_AXIS_DECIMALS = 9;
-
-// For the axis only.
-const axisMoney = (value: number): string => formatMoney(value.toFixed(MAX_AXIS_DECIMALS));
 const axisCount = (value: number): string => formatCount(Math.round(value));
 
 const Totals = ({ total, measure }: { total: UsageSums; measure: Measure }) => (
@@ -67,7 +63,7 @@ const UsageChart = ({ table, measure, title, nameOf }: Pick<UsageResultsProps, '
       label={`${isCost ? 'Cost' : measure === 'tokens' ? 'Tokens' : 'Requests'} by day and ${title}`}
       times={table.days}
       series={series}
-      format={isCost ? axisMoney : axisCount}
+      format={isCost ? formatAxisMoney : axisCount}
       formatTime={dayOf}
       isStacked
     />

@@ -4,6 +4,7 @@ import {
   counted,
   faultOfMoney,
   formatAmount,
+  formatAxisMoney,
   formatCount,
   formatMoney,
   formatShare,
@@ -68,13 +69,18 @@ describe('an amount', () => {
   });
 
   test.each([
-    [{ code: 'USD', symbol: '$', decimals: 2 }, '$1,234.50', '−$0.0001'],
-    [{ code: 'JPY', symbol: '¥', decimals: 0 }, '¥1,234.5', '−¥0.0001'],
-    [{ code: 'KWD', symbol: 'KD', decimals: 3 }, 'KD\u00a01,234.500', '−KD\u00a00.0001'],
-  ])('is shown in the currency of the seller: %j', (currency, positive, negative) => {
+    [{ code: 'USD', symbol: '$', decimals: 2 }, '$1,234.50', '−$0.0001', '$0.10'],
+    [{ code: 'JPY', symbol: '¥', decimals: 0 }, '¥1,234.5', '−¥0.0001', '¥0.1'],
+    [{ code: 'KWD', symbol: 'KD', decimals: 3 }, 'KD\u00a01,234.500', '−KD\u00a00.0001', 'KD\u00a00.100'],
+  ])('is shown in the currency of the seller: %j', (currency, positive, negative, onAxis) => {
     setCurrency(currency);
+    expect(formatAxisMoney(0.1)).toBe(onAxis);
     expect([formatMoney('1234.5'), formatMoney('-0.0001')]).toEqual([positive, negative]);
     expect(nearestCent('1.23456')).toBe(['1', '', '1.23', '1.235'][currency.decimals]);
+  });
+
+  test('is written on an axis without exponents and errors of floats', () => {
+    expect([1e-7, 0.1 + 0.2].map(formatAxisMoney)).toEqual(['$0.0000001', '$0.30']);
   });
 
   test('is added without floats', () => {
