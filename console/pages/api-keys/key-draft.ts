@@ -1,5 +1,6 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
 import { faultOfMoney } from '../../design/format/amounts.ts';
+import { faultsOfCounts } from '../../design/format/limits.ts';
 import { namesOrNull } from '../../design/format/lists.ts';
 
 export type ApiKey = ReplyBody<'GET /v1/api-keys/{id}'>;
@@ -126,15 +127,10 @@ export const draftOfKey = (key: ApiKey): KeyDraft => {
   };
 };
 
-const isNumber = (text: string): boolean => /^\d+$/.test(text);
-
 /** Why fields can't be sent. */
 export const faultsOf = (draft: KeyDraft): Partial<Record<keyof KeyDraft, string>> => ({
-  ...Object.fromEntries(
-    [...Object.values(LIMITS), ...Object.values(USER_LIMITS)]
-      .filter((name) => draft[name] !== '' && !isNumber(draft[name]))
-      .map((name) => [name, 'Enter a whole number.']),
-  ),
+  ...faultsOfCounts(draft, LIMITS),
+  ...faultsOfCounts(draft, USER_LIMITS),
   ...Object.fromEntries(
     [...BUDGETS, 'userMonth' as const].flatMap((name) => {
       const fault = faultOfMoney(draft[name], '12.50');

@@ -1,5 +1,6 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
 import { faultOfMoney } from '../../design/format/amounts.ts';
+import { faultsOfCounts } from '../../design/format/limits.ts';
 import { linesIn, namesOrNull } from '../../design/format/lists.ts';
 
 export type FederationRule = ReplyBody<'GET /v1/service-accounts/{id}/federation-rules/{rule}'>;
@@ -97,14 +98,12 @@ const claimsIn = (text: string): Record<string, string> =>
     }),
   );
 
-const isCount = (text: string): boolean => text === '' || /^\d+$/.test(text);
 const isLifetime = (text: string): boolean => /^\d+$/.test(text) && Number(text) >= MIN_SECONDS && Number(text) <= MAX_SECONDS;
 
 const keyFaults = (draft: RuleDraft): Partial<Record<keyof RuleDraft, string>> => {
-  const counts = Object.values(LIMITS).filter((name) => !isCount(draft[name]));
   const budgetFault = faultOfMoney(draft.keyBudget, '5');
   return {
-    ...Object.fromEntries(counts.map((name) => [name, 'Enter a whole number.'])),
+    ...faultsOfCounts(draft, LIMITS),
     ...(budgetFault && { keyBudget: budgetFault }),
     ...(!isLifetime(draft.keySeconds) && { keySeconds: `Enter ${MIN_SECONDS} to ${MAX_SECONDS} seconds.` }),
   };

@@ -1,5 +1,6 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
 import { faultOfMoney } from '../../design/format/amounts.ts';
+import { faultsOfCounts } from '../../design/format/limits.ts';
 
 export type Organization = ReplyBody<'GET /v1/organizations/{id}'>;
 type Limits = RequestBody<'PUT /v1/organizations/{id}/limits'>;
@@ -37,17 +38,13 @@ export const draftOfLimits = ({ limits, has_default_concurrency }: Organization)
   prepaid: limits?.prepaid ?? false,
 });
 
-const isNumber = (text: string): boolean => /^\d{1,10}$/.test(text);
+const RATES = { requests_per_minute: 'requestsPerMinute', tokens_per_minute: 'tokensPerMinute', concurrency: 'concurrency' } as const;
 
 /** Why fields can't be sent. */
 export const faultsOfLimits = (draft: LimitsDraft): Partial<Record<keyof LimitsDraft, string>> => {
   const budgetFault = faultOfMoney(draft.monthBudget, '500');
   return {
-    ...Object.fromEntries(
-      (['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const)
-        .filter((name) => draft[name] !== '' && !isNumber(draft[name]))
-        .map((name) => [name, 'Enter a whole number.']),
-    ),
+    ...faultsOfCounts(draft, RATES),
     ...(budgetFault && { monthBudget: budgetFault }),
   };
 };

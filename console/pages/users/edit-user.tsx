@@ -5,7 +5,7 @@ import { Dialog } from '../../design/feedback/dialog.tsx';
 import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import { Stack } from '../../design/layout/layout.tsx';
 import { rolesIn, type User } from './roles.ts';
-import { changesOfUser, draftOfUser, USER_LABELS } from './user-draft.ts';
+import { changesOfUser, draftOfUser, faultOfApiKeys, USER_LABELS } from './user-draft.ts';
 
 /** Changes a user's name, role and number of API keys. */
 export const EditUser = ({ user, isOwn, onClose }: { user: User; isOwn: boolean; onClose: () => void }) => {
@@ -19,7 +19,9 @@ export const EditUser = ({ user, isOwn, onClose }: { user: User; isOwn: boolean;
         read={() => request('GET /v1/users/{id}', { parameters: { id } })}
         submitLabel="Save user"
         onCancel={onClose}
-        canSubmit={(draft, base) => /^\d+$/.test(draft.maxApiKeys) && Object.keys(changesOfUser(draft, base)).length > 0}
+        canSubmit={(draft, base) =>
+          draft.maxApiKeys !== '' && faultOfApiKeys(draft) === undefined && Object.keys(changesOfUser(draft, base)).length > 0
+        }
         save={async (draft, base) => {
           await request('PATCH /v1/users/{id}', { parameters: { id }, body: changesOfUser(draft, base), version: base.version });
           await readAgain('/v1/users', '/v1/me');
@@ -42,6 +44,7 @@ export const EditUser = ({ user, isOwn, onClose }: { user: User; isOwn: boolean;
                 label={USER_LABELS.maxApiKeys}
                 value={draft.maxApiKeys}
                 onChange={(maxApiKeys) => change({ maxApiKeys })}
+                fault={faultOfApiKeys(draft)}
                 inputMode="numeric"
                 disabled={isOwn}
               />

@@ -1,4 +1,5 @@
 import type { RequestBody } from '../../client/routes.ts';
+import { faultOfCount } from '../../design/format/limits.ts';
 import type { User } from './roles.ts';
 
 /** The fields of a user as their form edits them. */
@@ -15,6 +16,12 @@ export const draftOfUser = ({ name, role, max_api_keys }: User): UserDraft => ({
   role,
   maxApiKeys: String(max_api_keys),
 });
+
+const MOST_API_KEYS = 1_000;
+
+/** Why the number of API keys can't be sent; undefined: it can, or the field is empty. */
+export const faultOfApiKeys = ({ maxApiKeys }: Pick<UserDraft, 'maxApiKeys'>): string | undefined =>
+  faultOfCount(maxApiKeys, MOST_API_KEYS);
 
 /** The body that changes a user: only what differs from them. */
 export const changesOfUser = (draft: UserDraft, user: User): RequestBody<'PATCH /v1/users/{id}'> => {
