@@ -46,24 +46,31 @@ interface CustomRange {
   to: string;
 }
 
-const boundsOf = (name: RangeName, { from, to }: CustomRange): readonly [startS: number, endS: number] | undefined => {
-  const [startS, endS] = [utcSeconds(from), utcSeconds(to)];
-  return name !== 'custom' || startS === undefined || endS === undefined ? undefined : [startS, endS];
-};
+const boundsOf = (name: RangeName, { from, to }: CustomRange): Range =>
+  name === 'custom' ? { startS: utcSeconds(from), endS: utcSeconds(to) } : {};
 
-/** The fault of a custom range that the API could not read, and what to change; undefined: there is none. */
-export const faultOfRange = (name: RangeName, custom: CustomRange): string | undefined => {
-  const bounds = boundsOf(name, custom);
-  return bounds && bounds[1] <= bounds[0] ? 'Choose an end that is after the start' : undefined;
+/**
+ * The fault of a custom range that the API could not read, or that has not begun, and what to change; undefined: there
+ * is none.
+ */
+export const faultOfRange = (name: RangeName, custom: CustomRange, nowS: number): string | undefined => {
+  const { startS = 0, endS } = boundsOf(name, custom);
+  if (endS !== undefined && endS <= startS) return 'Choose an end that is after the start';
+  return startS >= nowS ? 'Choose a start in the past' : undefined;
 };
 
 /** The same for a range of days, of which the last one counts. @param mostDays how many the API reads at once */
-export const faultOfDays = (name: RangeName, custom: CustomRange, mostDays = Number.POSITIVE_INFINITY): string | undefined => {
-  const bounds = boundsOf(name, custom);
-  if (!bounds) return undefined;
-  const [startS, endS] = bounds;
-  if (endS < startS) return 'Choose a last day that is on or after the first day';
-  return endS - startS >= mostDays * DAY_S ? `Choose at most ${mostDays} days` : undefined;
+export const faultOfDays = (
+  name: RangeName,
+  custom: CustomRange,
+  nowS: number,
+  mostDays = Number.POSITIVE_INFINITY,
+): string | undefined => {
+  const { startS, endS } = boundsOf(name, custom);
+  if (startS === undefined) return undefined;
+  if (endS !== undefined && endS < startS) return 'Choose a last day that is on or after the first day';
+  if (startS > nowS) return 'Choose a first day that is not in the future';
+  return endS !== undefined && endS - startS >= mostDays * DAY_S ? `Choose at most ${mostDays} days` : undefined;
 };
 
 /** The range that an address names. @param names the first is that of an address without one, or with an unknown one */

@@ -54,7 +54,7 @@ export const Screen = () => {
   const [nowS, setNow] = useState(() => Math.floor(Date.now() / 1_000));
   const [isExporting, setExporting] = useState(false);
   const search = auditSearchOf(values, nowS);
-  const fault = faultOfRange(rangeNamed(values.range, AUDIT_RANGES), values);
+  const fault = faultOfRange(rangeNamed(values.range, AUDIT_RANGES), values, Date.now() / 1_000);
   const query = useList('GET /v1/audit-log', { query: { ...search, limit: AT_ONCE } }, { enabled: !fault });
   return (
     <Page

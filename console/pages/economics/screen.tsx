@@ -27,7 +27,7 @@ export const Screen = () => {
   const [nowS] = useState(() => Math.floor(Date.now() / 1_000));
   const range = rangeNamed(values.range, ECONOMICS_RANGES);
   const question = economicsQuery(range, values, nowS);
-  const fault = faultOfDays(range, values, MAX_DAYS);
+  const fault = faultOfDays(range, values, Date.now() / 1_000, MAX_DAYS);
   const query = useList('GET /v1/economics', { query: question }, { enabled: !fault });
   return (
     <Page

@@ -114,7 +114,7 @@ export const Records = ({ values, change }: RecordsProps) => {
   const [nowS] = useState(() => Math.floor(Date.now() / 1_000));
   const range = rangeNamed(values.range, RECORD_RANGES);
   const times = recordTimes(range, values, nowS);
-  const fault = times ? faultOfDays(range, values, MAX_RECORD_DAYS) : 'Choose a first and a last day';
+  const fault = times ? faultOfDays(range, values, Date.now() / 1_000, MAX_RECORD_DAYS) : 'Choose a first and a last day';
   return (
     <>
       <RecordFilters values={values} change={change} />

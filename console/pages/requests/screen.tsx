@@ -82,7 +82,7 @@ export const Screen = () => {
   const [isExporting, setExporting] = useState(false);
   const search = searchOf(values, nowS);
   const needsOrganization = isOfPlatform(me) && values.organization === '';
-  const fault = faultOfRange(rangeNamed(values.range, SEARCH_RANGES), values);
+  const fault = faultOfRange(rangeNamed(values.range, SEARCH_RANGES), values, Date.now() / 1_000);
   return (
     <Page
       title="Requests"

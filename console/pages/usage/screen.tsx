@@ -53,7 +53,7 @@ export const Screen = () => {
   const range = rangeNamed(values.range, USAGE_RANGES);
   const nameOf = useNames(groupBy, values.organization);
   const groupings = groupingsFor(seesAll);
-  const fault = faultOfDays(range, values);
+  const fault = faultOfDays(range, values, Date.now() / 1_000);
   return (
     <Page
       title="Usage and costs"

@@ -38,6 +38,7 @@ describe('rangeNamed', () => {
 
 describe('a custom range that the API would not read', () => {
   const LAST = 'Choose a last day that is on or after the first day';
+  const NOW_S = Date.UTC(2026, 10, 20, 12) / 1_000;
 
   test.each([
     ['2026-10-01', '2026-10-31', undefined],
@@ -45,24 +46,31 @@ describe('a custom range that the API would not read', () => {
     ['2026-10-01', '2026-11-01', 'Choose at most 31 days'],
     ['2026-10-02', '2026-10-01', LAST],
     ['2026-10-02', '', undefined],
+    ['2026-11-20', '2026-11-25', undefined],
+    ['2026-11-21', '2026-11-25', 'Choose a first day that is not in the future'],
+    ['2026-11-21', '', 'Choose a first day that is not in the future'],
   ])('says what to change in days from %s to %s', (from, to, fault) => {
-    expect(faultOfDays('custom', { from, to }, 31)).toBe(fault);
+    expect(faultOfDays('custom', { from, to }, NOW_S, 31)).toBe(fault);
   });
 
   test.each([
     ['2026-10-01T10:00', '2026-10-01T10:01', undefined],
     ['2026-10-01T10:00', '2026-10-01T10:00', 'Choose an end that is after the start'],
     ['2026-10-01T10:00', '', undefined],
+    ['', '2026-10-01T10:00', undefined],
+    ['2026-11-20T11:59', '2026-11-21T10:00', undefined],
+    ['2026-11-20T12:00', '2026-11-21T10:00', 'Choose a start in the past'],
+    ['2027-01-01T00:00', '', 'Choose a start in the past'],
   ])('says what to change in times from %s to %s', (from, to, fault) => {
-    expect(faultOfRange('custom', { from, to })).toBe(fault);
+    expect(faultOfRange('custom', { from, to }, NOW_S)).toBe(fault);
   });
 
   test('is no other range, whatever the address says', () => {
     const reversed = { from: '2026-10-02', to: '2026-10-01' };
-    expect([faultOfDays('last_month', reversed, 1), faultOfRange('7d', reversed), faultOfDays('custom', reversed)]).toEqual([
-      undefined,
-      undefined,
-      LAST,
-    ]);
+    expect([
+      faultOfDays('last_month', reversed, NOW_S, 1),
+      faultOfRange('7d', reversed, NOW_S),
+      faultOfDays('custom', reversed, NOW_S),
+    ]).toEqual([undefined, undefined, LAST]);
   });
 });
