@@ -91,7 +91,7 @@ export const isSessionOf = (session: StoredSession, current: StoredSession): boo
  * @param login the facts in the access token; times in Unix seconds
  */
 export const isAccepted = (
-  login: { client: PoolClient | undefined; authenticatedAt: number },
+  login: { client: PoolClient; authenticatedAt: number },
   { session, floor }: { session: StoredSession | undefined; floor: number },
   now: number,
 ): boolean => {

@@ -14,10 +14,8 @@ export interface TokenVerifierOptions {
   issuer: string;
   /** The URL of the issuer's public keys; see jwksUriOf. */
   jwksUri: string;
-  /** For a Cognito user pool: the clients to one of which an access token must belong. */
-  clientIds?: PoolClientIds;
-  /** For any other issuer: the value that the `aud` claim must contain. */
-  audience?: string;
+  /** The clients of the user pool, to one of which an access token must belong. */
+  clientIds: PoolClientIds;
   /** Replaces the HTTP request for the key set. */
   fetchJwks?: FetchJwks;
   /** Milliseconds since the epoch, to determine the age of the keys. */
@@ -32,8 +30,7 @@ interface VerifiedToken {
   authenticatedAtMs: number;
   /** See sessionIdOf. */
   sessionId: string | undefined;
-  /** The client of the user pool; undefined for any other issuer. */
-  client: PoolClient | undefined;
+  client: PoolClient;
 }
 
 export interface TokenVerifier {
@@ -52,24 +49,26 @@ const Claims = z.object({
   client_id: z.string().optional(),
 });
 
+const clientOf = (clientIds: PoolClientIds, id: string | undefined): PoolClient => {
+  const [client] = Object.entries(clientIds).find(([, clientId]) => clientId === id) ?? [];
+  if (client === undefined) throw wrongToken();
+  return client as PoolClient;
+};
+
 /**
- * Verifies the access tokens of one OpenID Connect issuer: signed with RS256 by one of its keys, issued for us, and
+ * Verifies the access tokens of a user pool: signed with RS256 by one of its keys, issued for one of our clients, and
  * not expired.
- * @throws Error without a client or an audience, because tokens for other services would be accepted too
  */
 export const createTokenVerifier = (options: TokenVerifierOptions): TokenVerifier => {
-  const { issuer, jwksUri, clientIds, audience, now = Date.now } = options;
-  if (clientIds === undefined && audience === undefined) throw new Error('A token verifier needs clientIds or an audience.');
-  const clientOf = (id: unknown): PoolClient | undefined =>
-    Object.entries(clientIds ?? {}).find(([, clientId]) => clientId === id)?.[0] as PoolClient | undefined;
+  const { issuer, jwksUri, clientIds, now = Date.now } = options;
   const verifier = JwtVerifier.create(
     {
       issuer,
       jwksUri,
-      audience: audience ?? null,
+      // Access tokens of a user pool name their client instead.
+      audience: null,
       customJwtCheck: ({ header, payload }) => {
-        if (header.alg !== 'RS256') throw wrongToken();
-        if (clientIds && (payload.token_use !== 'access' || clientOf(payload.client_id) === undefined)) throw wrongToken();
+        if (header.alg !== 'RS256' || payload.token_use !== 'access') throw wrongToken();
       },
     },
     { jwksCache: createKeySet(options.fetchJwks ?? fetchJwks, now) },
@@ -85,7 +84,7 @@ export const createTokenVerifier = (options: TokenVerifierOptions): TokenVerifie
           issuedAtMs: iat * SECOND_MS,
           authenticatedAtMs: auth_time * SECOND_MS,
           sessionId: sessionIdOf(origin_jti),
-          client: clientOf(client_id),
+          client: clientOf(clientIds, client_id),
         };
       } catch (error) {
         throw toTokenError(error);
