@@ -3,6 +3,7 @@ import { ownerIdOf, shardNumberOf } from '../../shared/admission/item/shards.ts'
 import type { LimiterConfigurationStore } from '../../shared/admission/stores/limiter-configuration-store.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { prefixes, timeOfTimedId } from '../../shared/ids/id.ts';
+import { MAX_CLOCK_DIFFERENCE_MS } from '../../shared/time/clock-difference.ts';
 import { DAY_MS } from '../../shared/time/units.ts';
 import { dayOf } from '../../shared/usage/bucket.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
@@ -19,7 +20,6 @@ interface Key extends KeyShards {
   lastUsedMs: number;
 }
 
-const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 const BATCH_LIMITERS = 1_000;
 const PARALLEL_KEYS = 16;
 

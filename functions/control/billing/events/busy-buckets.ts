@@ -1,6 +1,7 @@
 import { eventShardsOf, MAX_EVENT_SHARDS, ownerIdOf, shardIds, shardNumberOf } from '../../../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
 import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
+import { MAX_CLOCK_DIFFERENCE_MS } from '../../../../shared/time/clock-difference.ts';
 import { DAY_MS } from '../../../../shared/time/units.ts';
 import { RETENTION_DAYS } from '../../../../shared/usage/organization-totals.ts';
 import type { OrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
@@ -8,8 +9,6 @@ import { BUCKET_MS } from '../../../../shared/usage/usage-store.ts';
 
 // A bucket that ended at least so long ago is in the totals.
 const TOTALS_LAG_MS = 10 * 60_000;
-// The clocks of two functions differ by less than this.
-const CLOCKS_MS = 60_000;
 const LIMITERS_PER_READ = 100;
 const READS_AT_ONCE = 8;
 
@@ -65,7 +64,7 @@ export const busyBuckets = async (deps: BusyDependencies, organization: string, 
 
   const recent = async (startMs: number): Promise<BusyBucket> => {
     lastUses ??= lastUsesOf(deps, byKey);
-    const used = [...(await lastUses)].filter(([, lastMs]) => lastMs >= startMs - CLOCKS_MS).map(([key]) => key);
+    const used = [...(await lastUses)].filter(([, lastMs]) => lastMs >= startMs - MAX_CLOCK_DIFFERENCE_MS).map(([key]) => key);
     return { startMs, shards: shardsOf(used) };
   };
 
@@ -102,7 +101,7 @@ export const busyBuckets = async (deps: BusyDependencies, organization: string, 
     const totalsEndMs = Math.min(toMs, directMs);
     const hasTenMinutes = day + RETENTION_DAYS.ten_minutes * DAY_MS > nowMs;
     if (fromMs < totalsEndMs) yield* hasTenMinutes ? byTenMinutes(fromMs, totalsEndMs) : byDay(day, fromMs, totalsEndMs);
-    for (let startMs = Math.max(fromMs, directMs); startMs < Math.min(toMs, nowMs + CLOCKS_MS); startMs += BUCKET_MS)
+    for (let startMs = Math.max(fromMs, directMs); startMs < Math.min(toMs, nowMs + MAX_CLOCK_DIFFERENCE_MS); startMs += BUCKET_MS)
       yield await recent(startMs);
   };
 };

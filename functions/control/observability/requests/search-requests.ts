@@ -4,6 +4,7 @@ import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { RETENTION_DAYS } from '../../../../shared/observability/request-partitions.ts';
 import type { RequestRow } from '../../../../shared/observability/request-row.ts';
 import type { RequestRowStore, RowPage } from '../../../../shared/observability/request-row-store.ts';
+import { MAX_CLOCK_DIFFERENCE_MS } from '../../../../shared/time/clock-difference.ts';
 import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { type Actor, organizationFor } from '../../access/actor.ts';
 import { type CursorBinding, cursorOf, positionOf } from '../../query/page-cursor.ts';
@@ -13,9 +14,6 @@ import { isAboutFailures, matcherOf, type RequestFilters } from './request-filte
 export interface SearchDependencies extends ScopeDependencies {
   requestRows: Pick<RequestRowStore, 'get' | 'page'>;
 }
-
-// Requests are named by the clocks of other functions, which can be this far ahead of ours.
-const CLOCKS_MS = 60_000;
 
 const Position = z.strictObject({ before: z.string().regex(/^req_[0-9A-Za-z]{7,25}$/) });
 
@@ -31,7 +29,8 @@ const rangeOf = ({ start_time, end_time }: RequestFilters, nowMs: number): { fro
     throw new InvalidValue('end_time', "expected a time after 'start_time'");
   return {
     fromMs: Math.max((start_time ?? 0) * SECOND_MS, nowMs - RETENTION_DAYS * DAY_MS),
-    toMs: Math.min((end_time ?? Number.POSITIVE_INFINITY) * SECOND_MS, nowMs + CLOCKS_MS),
+    // Requests are named by the clocks of other functions.
+    toMs: Math.min((end_time ?? Number.POSITIVE_INFINITY) * SECOND_MS, nowMs + MAX_CLOCK_DIFFERENCE_MS),
   };
 };
 
