@@ -7,12 +7,12 @@ import { InvalidRequest, InvalidValue, ResourceNotFound } from '../../../shared/
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { Networks } from '../../../shared/network/networks.ts';
-import { urlFault } from '../../../shared/network/url-fault.ts';
 import type { ServiceAccountStore, StoredServiceAccount } from '../../../shared/service-accounts/service-account-store.ts';
 import { type Actor, requirePermission } from '../access/actor.ts';
 import type { ApiKeyDependencies } from '../api-keys/create-api-key.ts';
 import { checkTemporaryLimits } from '../api-keys/create-temporary-key.ts';
 import { endSeries, revokeTemporaryKeys } from '../api-keys/revoke-temporary-keys.ts';
+import { issuerUrlFault } from '../identity/issuer-url-fault.ts';
 import { checkGivenRights, visibleServiceAccount } from '../service-accounts/service-account-rights.ts';
 import { tooWide } from './known-issuers.ts';
 import {
@@ -34,7 +34,7 @@ export interface FederationRuleDependencies extends AuditDependencies, ApiKeyDep
 type Expected = readonly number[] | undefined;
 
 const checkIssuer = (networks: Networks, issuer: string): void => {
-  const fault = urlFault(networks, issuer) ?? (new URL(issuer).search === '' ? undefined : 'expected no query (?) in the URL');
+  const fault = issuerUrlFault(networks, issuer);
   if (fault !== undefined) throw new InvalidValue('issuer', fault, 'invalid_issuer');
 };
 

@@ -4,6 +4,7 @@ import type { StoredUser, UserStore } from '../../../shared/identity/user-store.
 import type { Networks } from '../../../shared/network/networks.ts';
 import { urlFault } from '../../../shared/network/url-fault.ts';
 import { closesPasswords, type IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
+import { issuerUrlFault } from '../identity/issuer-url-fault.ts';
 import { issuerFaultText, NotEnforceable, ProviderUnusable } from './errors.ts';
 
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
@@ -19,7 +20,7 @@ const metadataOf = async (discover: Discovery, issuer: string): Promise<IssuerMe
 
 /** Reads the discovery document of an issuer, and checks that its endpoints can be called. @throws 400 */
 export const checkIssuer = async ({ networks, discover }: { networks: Networks; discover: Discovery }, issuer: string): Promise<void> => {
-  const fault = urlFault(networks, issuer) ?? (new URL(issuer).search === '' ? undefined : 'expected a URL without a query');
+  const fault = issuerUrlFault(networks, issuer);
   if (fault !== undefined) throw new ProviderUnusable(fault);
   const metadata = await metadataOf(discover, issuer);
   for (const name of ENDPOINTS) {
