@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
+import type { ApiFailure } from '../../client/api-failure.ts';
 import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { Button } from '../../design/controls/button.tsx';
@@ -39,10 +40,21 @@ export const EndAccess = ({ user: { id, email, version }, isDeletion, onClose }:
   const [revokesKeys, setRevokes] = useState(false);
   const [typed, setTyped] = useState('');
   const [left, setLeft] = useState<readonly string[]>();
+  const [hasBegun, setBegun] = useState(false);
   if (left) return <OpenKeys name={email} keys={left} onClose={onClose} />;
+  // If there was no time to revoke all keys (503), the user is disabled already, and their version is another one.
+  const remove = () =>
+    request('DELETE /v1/users/{id}', {
+      parameters: { id },
+      query: { revoke_keys: revokesKeys ? 'true' : 'false' },
+      ...(!hasBegun && { version }),
+    }).catch((failure: ApiFailure) => {
+      if (revokesKeys && failure.status === 503) setBegun(true);
+      throw failure;
+    });
   const end = () =>
     isDeletion
-      ? request('DELETE /v1/users/{id}', { parameters: { id }, query: { revoke_keys: revokesKeys ? 'true' : 'false' }, version })
+      ? remove()
       : request('PATCH /v1/users/{id}', {
           parameters: { id },
           body: { status: 'disabled', ...(revokesKeys && { revoke_keys: true }) },

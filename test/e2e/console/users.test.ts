@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Route } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
 import { hasRunPlanted, openConsole, PLANTED, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
@@ -48,6 +49,27 @@ describe('users in the console', () => {
     await page.getByRole('heading', { name: 'left behind' }).waitFor();
     expect((await ui.control.call('GET', '/v1/me', { token: member.token })).status).toBe(401);
     expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('deletes a user whose API keys could not all be revoked in time, when the deletion is repeated', async () => {
+    const member = await ui.control.createUser({ role: 'member', organization });
+    const { page, faults, close } = await ui.open(owner, `/users?q=${member.id}`);
+    const interrupt = async (route: Route): Promise<void> => {
+      await ui.control.done('PATCH', `/v1/users/${member.id}`, { token: owner.token, body: { status: 'disabled' } });
+      await route.fulfill({ status: 503, json: { error: { message: 'Try again.' } } });
+    };
+    await page.route(`**/v1/users/${member.id}?*`, interrupt, { times: 1 });
+    await page.getByRole('button', { name: `Actions of ${member.email}` }).click();
+    await page.getByRole('menuitem', { name: 'Delete user' }).click();
+    await page.getByLabel('Revoke the API keys that they created').check();
+    await page.getByLabel(`Type ${member.email} to confirm`).fill(member.email);
+    await page.getByRole('button', { name: 'Delete user' }).click();
+    await page.getByText('Try again.').waitFor();
+    await page.getByRole('button', { name: 'Delete user' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect((await ui.control.call('GET', `/v1/users/${member.id}`, { token: owner.token })).status).toBe(404);
+    expect(faults.filter((fault) => !fault.includes('503'))).toEqual([]);
     await close();
   });
 
