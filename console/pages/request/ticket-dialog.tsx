@@ -6,6 +6,7 @@ import type { ReplyBody } from '../../client/routes.ts';
 import { SelectField, TextArea, TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Form } from '../../design/forms/form.tsx';
+import { faultOfText, isText } from '../tickets/ticket-text.ts';
 import { SEVERITIES, type Ticket } from '../tickets/ticket-words.ts';
 
 type Detail = ReplyBody<'GET /v1/observability/requests/{id}'>;
@@ -23,7 +24,7 @@ export const TicketDialog = ({ detail, onClose }: { detail: Detail; onClose: () 
       <p>Support gets the timeline, usage and cost of {detail.id}, but not its content.</p>
       <Form
         submitLabel="Open ticket"
-        canSubmit={subject.trim() !== '' && body.trim() !== ''}
+        canSubmit={subject.trim() !== '' && isText(body)}
         onCancel={onClose}
         onSubmit={async () => {
           const ticket = await request('POST /v1/tickets', {
@@ -34,7 +35,7 @@ export const TicketDialog = ({ detail, onClose }: { detail: Detail; onClose: () 
         }}
       >
         <TextField label="Subject" value={subject} onChange={setSubject} maxLength={200} />
-        <TextArea label="What happened, and what did you expect?" value={body} onChange={setBody} autoFocus />
+        <TextArea label="What happened, and what did you expect?" value={body} onChange={setBody} fault={faultOfText(body)} autoFocus />
         <SelectField label="Severity" value={severity} choices={SEVERITIES} onChange={setSeverity} />
       </Form>
     </Dialog>

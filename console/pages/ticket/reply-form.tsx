@@ -4,6 +4,7 @@ import { Segments, TextArea } from '../../design/controls/fields.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Form } from '../../design/forms/form.tsx';
 import { Panel } from '../../design/layout/layout.tsx';
+import { faultOfText, isText } from '../tickets/ticket-text.ts';
 import type { Ticket } from '../tickets/ticket-words.ts';
 import { useKeptDraft } from './kept-draft.ts';
 import { Uploads } from './uploads.tsx';
@@ -41,7 +42,7 @@ export const ReplyForm = ({ ticket: { id, status }, isSupport }: { ticket: Ticke
     <Panel label={words.readers} tone={isInternal ? 'warn' : undefined}>
       <Form
         submitLabel={words.submit}
-        canSubmit={body.trim() !== '' && isUploaded && !isClosed}
+        canSubmit={isText(body) && isUploaded && !isClosed}
         onSubmit={async () => {
           const attachments = uploads.flatMap((upload) => upload.id ?? []);
           await request('POST /v1/tickets/{id}/messages', {
@@ -65,7 +66,7 @@ export const ReplyForm = ({ ticket: { id, status }, isSupport }: { ticket: Ticke
           />
         )}
         {isClosed && <Notice>{closedText}</Notice>}
-        <TextArea label={words.label} value={body} onChange={(typed) => setDraft({ ...draft, body: typed })} />
+        <TextArea label={words.label} value={body} onChange={(typed) => setDraft({ ...draft, body: typed })} fault={faultOfText(body)} />
         <Uploads uploads={uploads} add={add} remove={remove} />
       </Form>
     </Panel>

@@ -31,6 +31,12 @@ export const draftAbout = ({
 /** The ids of a text, each once. */
 export const idsIn = (text: string): string[] => [...new Set(text.split(/[\s,]+/).filter(Boolean))];
 
+const MOST_REQUESTS = 20;
+
+/** Why the ids of requests can't be sent; undefined: they can. */
+export const faultOfRequests = (text: string): string | undefined =>
+  idsIn(text).length > MOST_REQUESTS ? `Name at most ${MOST_REQUESTS} requests.` : undefined;
+
 /** The text with an id added, or without it if it is there. */
 export const toggled = (text: string, id: string): string => {
   const ids = idsIn(text);

@@ -8,7 +8,8 @@ import { Dialog } from '../../design/feedback/dialog.tsx';
 import { formatAge } from '../../design/format/times.ts';
 import { Form } from '../../design/forms/form.tsx';
 import { Disclosure, ShortFields, Stack } from '../../design/layout/layout.tsx';
-import { idsIn, type NewTicketDraft, newTicketOf, toggled } from './new-ticket-draft.ts';
+import { faultOfRequests, idsIn, type NewTicketDraft, newTicketOf, toggled } from './new-ticket-draft.ts';
+import { faultOfText, isText } from './ticket-text.ts';
 import { CATEGORIES, SEVERITIES } from './ticket-words.ts';
 
 const FAILED_SHOWN = 5;
@@ -63,6 +64,7 @@ const EvidenceFields = (props: FieldsProps) => {
           label="Request ids"
           placeholder="req_…"
           hint="From the x-request-id header of a response. Separate several ids with spaces."
+          fault={faultOfRequests(draft.requests)}
           value={draft.requests}
           onChange={(requests) => change({ requests })}
           isCode
@@ -94,7 +96,7 @@ export const NewTicket = ({ about, onClose }: { about: NewTicketDraft; onClose: 
     <Dialog title="Open ticket" onClose={onClose}>
       <Form
         submitLabel="Open ticket"
-        canSubmit={draft.subject.trim() !== '' && draft.body.trim() !== ''}
+        canSubmit={draft.subject.trim() !== '' && isText(draft.body) && faultOfRequests(draft.requests) === undefined}
         onCancel={onClose}
         onSubmit={async () => {
           const { id } = await request('POST /v1/tickets', { body: newTicketOf(draft) });
@@ -110,6 +112,7 @@ export const NewTicket = ({ about, onClose }: { about: NewTicketDraft; onClose: 
         <TextArea
           label="What happened, and what did you expect?"
           hint="You can attach files after you open the ticket."
+          fault={faultOfText(draft.body)}
           value={draft.body}
           onChange={(body) => change({ body })}
         />

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { draftAbout, idsIn, newTicketOf, toggled } from '../../../console/pages/tickets/new-ticket-draft.ts';
+import { draftAbout, faultOfRequests, idsIn, newTicketOf, toggled } from '../../../console/pages/tickets/new-ticket-draft.ts';
 import { byClock, clockOf } from '../../../console/pages/tickets/ticket-clock.ts';
 import { stateChoices, ticketsQueryOf } from '../../../console/pages/tickets/ticket-filters.ts';
+import { faultOfText, isText } from '../../../console/pages/tickets/ticket-text.ts';
 import { statusFor, type TicketEntry, type TicketReader } from '../../../console/pages/tickets/ticket-words.ts';
 import { NewTicket } from '../../../functions/control/tickets/ticket-resource.ts';
 
@@ -93,6 +94,26 @@ describe('a new ticket', () => {
     const body = newTicketOf({ ...draft, subject: 'Slow', body: 'It was slow.', requests: ' req_1, req_2\nreq_1' });
     expect(NewTicket.parse(body)).toMatchObject({ subject: 'Slow', request_ids: ['req_1', 'req_2'] });
     expect(draftAbout({ request: '', deployment: 'dep_1', invoice: '' }).category).toBe('deployment');
+  });
+
+  test.each(['a', 'a\tb\r\n', 'é'.repeat(8_000), 'é'.repeat(8_001), '\u001b[31mred', 'a\u007f', ' ', ''])(
+    'takes a text exactly where the API takes it: %#',
+    (body) => {
+      expect(isText(body)).toBe(NewTicket.safeParse({ subject: 'Slow', body }).success);
+    },
+  );
+
+  test('says what to change in a text or in the requests, but not in empty fields', () => {
+    expect([faultOfText('a'.repeat(16_001)), faultOfText('\u001b[0m'), faultOfText('')]).toEqual([
+      'Enter at most 16,000 bytes. Attach a file for more.',
+      'Remove the control characters, such as the color codes of a terminal.',
+      undefined,
+    ]);
+    const requests = Array.from({ length: 21 }, (_, i) => `req_${i}`);
+    expect([faultOfRequests(requests.join(' ')), faultOfRequests(requests.slice(1).join(','))]).toEqual([
+      'Name at most 20 requests.',
+      undefined,
+    ]);
   });
 
   test('adds a request, or takes it away', () => {
