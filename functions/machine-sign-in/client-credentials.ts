@@ -1,6 +1,6 @@
 import { sameHash } from '../../shared/ids/checked-secret.ts';
 import { parseServiceAccountSecret } from '../../shared/service-accounts/secret.ts';
-import { SECOND_MS } from '../../shared/time/units.ts';
+import { SECOND_MS, unixSeconds } from '../../shared/time/units.ts';
 import { InvalidClient, invalidTokenRequest } from './errors.ts';
 import type { TokenGrant } from './grant.ts';
 import { refuse } from './refuse.ts';
@@ -15,6 +15,6 @@ export const proveBySecret: TokenGrant = async (deps, { clientId, clientSecret }
   if (!account || !secret || !sameHash(secret.hash, presented.hash)) return refuse(deps, caller, account, 'wrong_secret');
   if (secret.expires_at * SECOND_MS <= caller.receivedAtMs) return refuse(deps, caller, account, 'secret_expired');
   if (account.status !== 'active') return refuse(deps, caller, account, 'service_account_disabled');
-  const use = { at: Math.floor(caller.receivedAtMs / SECOND_MS), ip_address: caller.ipAddress };
+  const use = { at: unixSeconds(caller.receivedAtMs), ip_address: caller.ipAddress };
   return { account, name: `secret:${secret.id}`, noteSession: () => deps.serviceAccounts.noteUse(account.id, secret.id, use) };
 };

@@ -10,6 +10,7 @@ import type { User } from '../../shared/identity/user.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
 import type { FinishedSsoLogin, SsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
 import { ssoSessionOf } from '../../shared/single-sign-on/sso-session.ts';
+import { unixSeconds } from '../../shared/time/units.ts';
 import { type AcceptsLoginDependencies, acceptsLogin } from './accepts-login.ts';
 import { LoginRefused } from './errors.ts';
 import { type RefusalDependencies, recordRefusal } from './record-refusal.ts';
@@ -82,7 +83,7 @@ const step = async (
   await countLogin(deps, user, caller.receivedAtMs);
   await deps.attempts.forget(attempt, caller.receivedAtMs);
   if ('challenge' in answer) return { object: 'challenge', ...answer };
-  const seconds = Math.floor(caller.receivedAtMs / 1_000);
+  const seconds = unixSeconds(caller.receivedAtMs);
   await deps.users.noteSecondFactor(user, hasCode);
   await deps.users.noteLogin(user.id, seconds);
   await deps.attempts.know(attempt, caller.receivedAtMs);

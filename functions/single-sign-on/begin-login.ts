@@ -5,6 +5,7 @@ import type { LoginAttempts } from '../../shared/identity/login-attempts.ts';
 import type { Caller } from '../../shared/identity/request-origin.ts';
 import { Email } from '../../shared/identity/user.ts';
 import type { SsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
+import { unixSeconds } from '../../shared/time/units.ts';
 import { checkRedirectUri } from './redirect-uri.ts';
 import { checkReturnTo } from './return-to.ts';
 
@@ -65,6 +66,6 @@ export const beginLogin = async (
   return {
     object: 'sso_login',
     authorize_url: `${controlUrl}${SSO_PATHS.authorize}?login=${login}`,
-    expires_at: Math.floor(expiresAtMs / 1_000),
+    expires_at: unixSeconds(expiresAtMs),
   };
 };

@@ -10,6 +10,7 @@ import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
 import type { IdentityProviderStore } from '../../shared/single-sign-on/identity-provider-store.ts';
 import type { FinishedSsoLogin, SsoLogins } from '../../shared/single-sign-on/sso-logins.ts';
 import { type SsoClient, ssoSessionOf } from '../../shared/single-sign-on/sso-session.ts';
+import { unixSeconds } from '../../shared/time/units.ts';
 import { challengeOf } from './pkce.ts';
 
 // RFC 7636, section 4.1.
@@ -87,7 +88,7 @@ export const beginSession = async (
     await deps.logins.keepChallenge(answer.session, finished, caller.receivedAtMs);
     return { returnTo, challenge: { object: 'challenge', ...answer } };
   }
-  const seconds = Math.floor(caller.receivedAtMs / 1_000);
+  const seconds = unixSeconds(caller.receivedAtMs);
   const session = ssoSessionOf(answer.tokens, caller, finished, { ...login, hasCode: false });
   await deps.sessions.begin(user.id, session);
   await deps.users.noteLogin(user.id, seconds);

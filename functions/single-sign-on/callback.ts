@@ -2,6 +2,7 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { callerOf } from '../../shared/identity/request-origin.ts';
 import type { SsoLogin, SsoTestResult } from '../../shared/single-sign-on/sso-logins.ts';
+import { unixSeconds } from '../../shared/time/units.ts';
 import { shownClaims } from './claims/shown-claims.ts';
 import { shownIdentity } from './claims/shown-identity.ts';
 import { type Answered, ConnectionLoginFailed, type FinishDependencies, finishLogin, readAnswer } from './finish-login.ts';
@@ -30,7 +31,7 @@ const refusedResult = (provider: string, { reason }: LoginFailed, nowMs: number)
   email: null,
   role: null,
   claims: {},
-  finished_at: Math.floor(nowMs / 1_000),
+  finished_at: unixSeconds(nowMs),
 });
 
 // The claims are of use above all if they give no role.
@@ -40,7 +41,7 @@ const dryRun = async (deps: CallbackDependencies, { provider, claims }: Answered
     const resolved = await resolveUser(deps, provider, claims);
     const email = resolved.kind === 'provisions' ? resolved.email : resolved.user.email;
     const { kind: outcome, role } = resolved;
-    return { provider: provider.id, outcome, reason: null, ...shown, email, role, finished_at: Math.floor(nowMs / 1_000) };
+    return { provider: provider.id, outcome, reason: null, ...shown, email, role, finished_at: unixSeconds(nowMs) };
   } catch (error) {
     if (!(error instanceof LoginFailed)) throw error;
     return { ...refusedResult(provider.id, error, nowMs), ...shown };

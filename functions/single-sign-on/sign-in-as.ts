@@ -4,6 +4,7 @@ import { type Caller, originOf } from '../../shared/identity/request-origin.ts';
 import { placeOfUser, type UserDirectory } from '../../shared/identity/user-directory.ts';
 import { type StoredUser, toWire } from '../../shared/identity/user-store.ts';
 import type { IdentityProvider, OrganizationRole } from '../../shared/single-sign-on/identity-provider.ts';
+import { unixSeconds } from '../../shared/time/units.ts';
 import { LoginFailed } from './login-fault.ts';
 import { type ProvisionDependencies, provisionUser } from './provision-user.ts';
 import type { Resolved } from './resolve-user.ts';
@@ -41,7 +42,7 @@ const planRole = async (
   if (role === user.role) return NOTHING;
   const checks = user.role === 'owner' ? await checkOfDemotion(deps, provider, user) : [];
   if (!checks) return NOTHING;
-  const after = { ...user, role, updated_at: Math.floor(nowMs / 1_000) };
+  const after = { ...user, role, updated_at: unixSeconds(nowMs) };
   const { organization, id } = user;
   const change = { action: 'user.updated', organization, target: { type: 'user', id }, before: toWire(user), after: toWire(after) };
   return { changes: [change], writes: [...checks, deps.users.toReplace(after, user)] };

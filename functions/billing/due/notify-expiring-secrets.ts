@@ -7,7 +7,7 @@ import { newNotification } from '../../../shared/notifications/notification.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
 import type { SecretExpiries, SecretExpiry } from '../../../shared/service-accounts/secret-expiries.ts';
 import type { ServiceAccountStore, StoredSecret, StoredServiceAccount } from '../../../shared/service-accounts/service-account-store.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { SECOND_MS, unixSeconds } from '../../../shared/time/units.ts';
 
 export interface ExpiringSecretDependencies {
   database: Database;
@@ -50,6 +50,6 @@ const notify = async (deps: ExpiringSecretDependencies, expiry: SecretExpiry): P
  * @throws AggregateError if a notification failed; the next run repeats it
  */
 export const notifyExpiringSecrets = async (deps: ExpiringSecretDependencies): Promise<void> => {
-  const due = await Array.fromAsync(deps.secretExpiries.listDue(Math.floor(deps.now() / SECOND_MS)));
+  const due = await Array.fromAsync(deps.secretExpiries.listDue(unixSeconds(deps.now())));
   throwFailures(await inParallel(due, PARALLEL_NOTICES, (expiry) => notify(deps, expiry), deps.hasTime));
 };

@@ -1,4 +1,5 @@
 import { logInfo } from '../../../shared/logging/log.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { MeterEvent, MeterExport, MeterResult } from './meter-export.ts';
 
 const API = 'https://api.stripe.com';
@@ -30,7 +31,7 @@ const formOf = ({ meter, identifier, customer, atMs, value }: MeterEvent): URLSe
   new URLSearchParams({
     event_name: EVENT_PREFIX + meter,
     identifier,
-    timestamp: String(Math.floor(atMs / 1_000)),
+    timestamp: String(unixSeconds(atMs)),
     'payload[stripe_customer_id]': customer,
     'payload[value]': String(value),
   });

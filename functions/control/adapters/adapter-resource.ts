@@ -3,7 +3,7 @@ import { type Adapter, AdapterState } from '../../../shared/deployments/adapter.
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { type Price, priceAt } from '../../../shared/prices/price.ts';
 import { figuresOf, PriceFigures } from '../../../shared/prices/price-version.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { UserRole } from '../access/actor.ts';
 import { ReasonResource, reasonOf } from '../deployments/deployment-resource.ts';
 import { ServedName } from '../model-registry/registration.ts';
@@ -78,6 +78,6 @@ export const toAdapterResource = (
   rank: packed?.rank ?? null,
   bytes: packed?.bytes ?? null,
   surcharge: surchargeAt(surcharges, nowMs),
-  created_at: Math.floor(created_at / SECOND_MS),
+  created_at: unixSeconds(created_at),
   created_by,
 });

@@ -1,6 +1,7 @@
 import { shardIds } from '../../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
 import { Forbidden, InvalidValue, ResourceNotFound } from '../../../shared/http/errors.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { type Actor, can, isOfPlatform, seesOnlyOwn } from '../access/actor.ts';
 import type { ApiKey, StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
@@ -53,7 +54,7 @@ const lastUsesOf = async (limiters: LimiterConfigurationStore, keys: readonly St
   for (let start = 0; start < ids.length; start += MAX_KEYS_PER_READ)
     for (const [limiter, atMs] of await limiters.lastUses(ids.slice(start, start + MAX_KEYS_PER_READ))) {
       const id = owners.get(limiter) as string;
-      last.set(id, Math.max(last.get(id) ?? 0, Math.floor(atMs / 1_000)));
+      last.set(id, Math.max(last.get(id) ?? 0, unixSeconds(atMs)));
     }
   return last;
 };

@@ -10,6 +10,7 @@ import type { Write } from '../../../shared/database/transaction.ts';
 import { Conflict } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { hintOf } from '../../../shared/ids/checked-secret.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { toLimits } from '../limits/limits.ts';
 import { toJoinProject } from '../projects/join-project.ts';
@@ -82,7 +83,7 @@ const change = async (
   fields: Partial<StoredApiKey>,
   { action, writes }: Change,
 ) => {
-  const after: StoredApiKey = { ...before, ...fields, updated_at: Math.floor(actor.origin.nowMs / 1_000) };
+  const after: StoredApiKey = { ...before, ...fields, updated_at: unixSeconds(actor.origin.nowMs) };
   const { organization, id } = before;
   const wire = await toWire(deps.limiters, after);
   const target = { type: 'api_key', id };
@@ -195,7 +196,7 @@ export const rotateApiKey = async (
   const previous = overlap_seconds > 0 && current ? { hash: current.h, untilMs } : undefined;
   const configuration = secretConfiguration(hash, previous);
   const writes = await toConfigure(deps, before, Array<KeyConfiguration>(before.shards).fill(configuration), nowMs);
-  const fields = { hint: hintOf(secret), previous_secret_until: previous ? Math.floor(untilMs / 1_000) : null };
+  const fields = { hint: hintOf(secret), previous_secret_until: previous ? unixSeconds(untilMs) : null };
   writes.push(deps.apiKeys.toKeepSecret({ ...before, ...fields }, { hash, ...(previous && { previous }) }));
   const key = await change(deps, actor, before, fields, { action: 'api_key.rotated', writes });
   return { ...key, secret };

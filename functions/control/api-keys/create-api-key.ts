@@ -8,6 +8,7 @@ import { MAX_WRITES, transact, type Write } from '../../../shared/database/trans
 import { hintOf } from '../../../shared/ids/checked-secret.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { PayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { type Actor, type ActorChecks, isOfPlatform, organizationFor } from '../access/actor.ts';
 import { KeyBudgets, KeyLimits, toLimits } from '../limits/limits.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
@@ -43,7 +44,7 @@ export const newKey = (
 ): StoredApiKey => {
   const { limits = KeyLimits.parse({}), budgets = KeyBudgets.parse({}) } = body;
   const rules = toLimits({ limits, budgets });
-  const seconds = Math.floor(actor.origin.nowMs / 1_000);
+  const seconds = unixSeconds(actor.origin.nowMs);
   return {
     id,
     object: 'api_key',

@@ -5,7 +5,7 @@ import { commit } from '../../../shared/audit/commit.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { InvalidRequest, PreconditionFailed } from '../../../shared/http/errors.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { KeyBudgets, KeyLimits } from '../limits/limits.ts';
 import { retryOvertaken } from '../retry-overtaken.ts';
@@ -92,7 +92,7 @@ const plan = (
   const id = free?.key.id ?? newTimedId('key', nowMs);
   const { secret, hash } = newSecret(fields.scope, id);
   const limits = fields.limits ?? KeyLimits.parse({});
-  const expires_at = Math.floor(nowMs / SECOND_MS) + lifetimeSeconds;
+  const expires_at = unixSeconds(nowMs) + lifetimeSeconds;
   const body = { ...fields, limits, budgets: fields.budgets ?? KeyBudgets.parse({}), expires_at };
   const { counted_for: _, ...row } = newKey(actor, body, { id, organization: series.organization, secret });
   const counted = free?.key.counted_concurrency ?? 0;
@@ -157,7 +157,7 @@ export const createTemporaryKey = async (
   return retryOvertaken(
     { what: `The series ${rules.series.name}`, maxTries: MAX_TRIES, by: [ChangedMeanwhile, PreconditionFailed] },
     async (tries) => {
-      const free = await findFree(deps, rules, Math.floor(actor.origin.nowMs / SECOND_MS));
+      const free = await findFree(deps, rules, unixSeconds(actor.origin.nowMs));
       if (tries === 1) await rules.count();
       return tryToCreate(deps, actor, fields, rules, free);
     },

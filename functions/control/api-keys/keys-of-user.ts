@@ -1,5 +1,5 @@
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 import { revokeApiKey } from './change-api-key.ts';
@@ -16,7 +16,7 @@ export const MAX_OPEN_KEYS = 1_010;
 /** Lists the ids of a user's active API keys, at most 1,010. */
 export const openKeysOf = async ({ apiKeys, now }: { apiKeys: ApiKeyStore; now: () => number }, creator: Creator): Promise<string[]> => {
   const ids: string[] = [];
-  for await (const id of apiKeys.listActiveOf(creator, Math.floor(now() / SECOND_MS))) if (ids.push(id) === MAX_OPEN_KEYS) break;
+  for await (const id of apiKeys.listActiveOf(creator, unixSeconds(now()))) if (ids.push(id) === MAX_OPEN_KEYS) break;
   return ids;
 };
 

@@ -1,6 +1,6 @@
 import { inParallel } from '../../../shared/database/in-parallel.ts';
 import { retryChanged } from '../../../shared/http/precondition.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { revokeApiKey } from './change-api-key.ts';
 import type { ApiKeyDependencies } from './create-api-key.ts';
@@ -21,7 +21,7 @@ const revoke = async (deps: ApiKeyDependencies, actor: Actor, id: string): Promi
  */
 export const revokeTemporaryKeys = async (deps: ApiKeyDependencies, actor: Actor, creator: string, series?: string): Promise<void> => {
   const live: string[] = [];
-  const nowSeconds = Math.floor(actor.origin.nowMs / SECOND_MS);
+  const nowSeconds = unixSeconds(actor.origin.nowMs);
   for await (const { id, name, endsAt } of deps.apiKeys.temporary.listOf(creator))
     if (endsAt > nowSeconds && (series === undefined || name === series)) live.push(id);
   const [failure] = await inParallel(live, PARALLEL, (id) => revoke(deps, actor, id));

@@ -7,6 +7,7 @@ import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-s
 import { toRetirePrices } from '../../../shared/models/retire-prices.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
 import { NewFigures, toPrice } from '../../../shared/prices/price-version.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import type { CheckModel } from '../model-registry/check-targets.ts';
 import { ChecksFailed } from '../model-registry/errors.ts';
@@ -58,7 +59,7 @@ const sharedModel = async (
     ...serving,
     name: publicName,
     status: 'published',
-    created: Math.floor(nowMs / 1_000),
+    created: unixSeconds(nowMs),
     dialect,
     targets,
     // A comparison is of the organization's own requests.

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ANY_END, FederationRule, RuleApiKey } from '../../../shared/federation/rule.ts';
 import { SignInEvent } from '../../../shared/federation/sign-in-events.ts';
 import { MAX_URL_CHARACTERS } from '../../../shared/network/url-fault.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { KeyLifetime, KeyModels, MAX_LIFETIME_SECONDS } from '../api-keys/api-key.ts';
 import { KeyBudgets, KeyLimits } from '../limits/limits.ts';
 
@@ -100,8 +100,8 @@ export type SignInEventResource = z.infer<typeof SignInEventResource>;
 export const toFederationRuleResource = ({ created_at, updated_at, ...rule }: FederationRule): FederationRuleResource => ({
   ...rule,
   object: 'federation_rule',
-  created_at: Math.floor(created_at / SECOND_MS),
-  updated_at: Math.floor(updated_at / SECOND_MS),
+  created_at: unixSeconds(created_at),
+  updated_at: unixSeconds(updated_at),
 });
 
-export const toSignInEventResource = (event: SignInEvent): SignInEventResource => ({ ...event, at: Math.floor(event.at / SECOND_MS) });
+export const toSignInEventResource = (event: SignInEvent): SignInEventResource => ({ ...event, at: unixSeconds(event.at) });

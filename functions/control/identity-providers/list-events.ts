@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { IdentityProviderEvent } from '../../../shared/single-sign-on/identity-provider-events.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import type { IdentityProviderDependencies } from './dependencies.ts';
 import { type ProviderPlace, visibleProvider } from './manage-identity-providers.ts';
@@ -33,5 +33,5 @@ export const listEvents = async (
 ): Promise<{ object: 'list'; data: IdentityProviderEventResource[]; has_more: false; next: null }> => {
   const { id } = await visibleProvider(deps, actor, place);
   const events = await deps.identityProviderEvents.list(id);
-  return { object: 'list', data: events.map((event) => ({ ...event, at: Math.floor(event.at / SECOND_MS) })), has_more: false, next: null };
+  return { object: 'list', data: events.map((event) => ({ ...event, at: unixSeconds(event.at) })), has_more: false, next: null };
 };

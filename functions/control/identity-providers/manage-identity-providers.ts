@@ -5,7 +5,7 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import { randomBase62 } from '../../../shared/ids/base62.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { IdentityProvider, ProviderDomain } from '../../../shared/single-sign-on/identity-provider.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { type Actor, organizationFor } from '../access/actor.ts';
 import { checkEnforcement, checkIssuer } from './check-provider.ts';
 import type { IdentityProviderDependencies } from './dependencies.ts';
@@ -84,7 +84,7 @@ export const createProvider = async (
   const organization = organizationFor(actor, inBody);
   await checkIssuer(deps, body.issuer);
   const { nowMs } = actor.origin;
-  const seconds = Math.floor(nowMs / SECOND_MS);
+  const seconds = unixSeconds(nowMs);
   const provider: IdentityProvider = {
     id: newTimedId('identityProvider', nowMs),
     organization,
@@ -131,7 +131,7 @@ export const updateProvider = async (
     ...before,
     ...changes,
     domains: domains === undefined ? before.domains : domainsOf(before, domains),
-    updated_at: Math.floor(actor.origin.nowMs / SECOND_MS),
+    updated_at: unixSeconds(actor.origin.nowMs),
   };
   const owner = await checkEnforcement(deps.users, { before, after: draft });
   const after = { ...draft, client_secret_version: await secretVersionOf(deps, before, client_secret) };

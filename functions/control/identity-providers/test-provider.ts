@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { SSO_PATHS } from '../../../shared/identity/auth-paths.ts';
 import { randomBase62 } from '../../../shared/ids/base62.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import type { IdentityProviderDependencies } from './dependencies.ts';
 import { type ProviderPlace, visibleProvider } from './manage-identity-providers.ts';
@@ -44,7 +44,7 @@ export const beginTest = async (deps: IdentityProviderDependencies, actor: Actor
     object: 'identity_provider_test',
     id,
     authorize_url: `${deps.controlUrl}${SSO_PATHS.authorize}?login=${login}`,
-    expires_at: Math.floor(expiresAtMs / SECOND_MS),
+    expires_at: unixSeconds(expiresAtMs),
   };
 };
 

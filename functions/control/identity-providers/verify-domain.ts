@@ -1,5 +1,5 @@
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import type { IdentityProviderDependencies } from './dependencies.ts';
 import { DomainNotVerified } from './errors.ts';
@@ -23,7 +23,7 @@ export const verifyDomain = async (
   const { name, value } = recordOf(entry);
   const texts = await deps.resolveTxt(name);
   if (!texts?.includes(value)) throw new DomainNotVerified(name, texts !== undefined);
-  const seconds = Math.floor(actor.origin.nowMs / SECOND_MS);
+  const seconds = unixSeconds(actor.origin.nowMs);
   const domains = before.domains.map((each) => (each === entry ? { ...entry, verified_at: seconds } : each));
   const after = { ...before, domains, updated_at: seconds };
   await saveProvider(deps, actor, { action: 'identity_provider.domain_verified', before, after }, [

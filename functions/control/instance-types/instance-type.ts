@@ -3,6 +3,7 @@ import { EntryStatus, type InstanceType } from '../../../shared/deployments/cata
 import { Dollars, dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import { type InstancePrice, instancePriceAt, MAX_HOUR_NANOS } from '../../../shared/prices/instance-price.ts';
 import { newestFirst } from '../../../shared/prices/price-version.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 
 const Accelerator = z.string().trim().min(1).max(100);
 const Gib = z.number().gt(0).max(100_000);
@@ -91,7 +92,7 @@ export type InstanceTypeList = z.infer<typeof InstanceTypeList>;
 const figuresOf = ({ version, hour_nanos, effective_at }: InstancePrice): InstancePriceFigures => ({
   version,
   per_hour: dollarsOf(BigInt(hour_nanos)),
-  effective_at: Math.floor(effective_at / 1_000),
+  effective_at: unixSeconds(effective_at),
 });
 
 /** Converts an instance type to the wire. Only admins see all of its price versions. */

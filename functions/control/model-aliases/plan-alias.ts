@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { ModelAlias } from '../../../shared/models/model-alias.ts';
 import type { ModelSplit } from '../../../shared/models/split.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { NewModelAlias, NewSplit } from './alias-resource.ts';
 
 const hasValuesOf = (
@@ -13,7 +13,7 @@ const hasValuesOf = (
 const splitOf = (before: ModelSplit | undefined, { restart, ...values }: NewSplit, nowMs: number): ModelSplit => {
   const isStopped = before?.stopped_at !== undefined;
   if (before && hasValuesOf(before, values) && !(isStopped && restart)) return before;
-  return { id: newTimedId('split', nowMs), ...values, started_at: Math.floor(nowMs / SECOND_MS) };
+  return { id: newTimedId('split', nowMs), ...values, started_at: unixSeconds(nowMs) };
 };
 
 /**

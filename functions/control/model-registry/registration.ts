@@ -18,6 +18,7 @@ import {
   Tokens,
 } from '../../../shared/models/model.ts';
 import { type NewFigures, NewFigures as NewFiguresSchema, toPrice } from '../../../shared/prices/price-version.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { forTask } from './model-task.ts';
 
@@ -130,5 +131,5 @@ const pricesOf = (figures: readonly NewFigures[], nowMs: number) => figures.map(
 /** The first version of a model, registered at `nowMs`. @throws 400 if its fields don't fit its task */
 export const toModel = (body: ModelRegistration, nowMs: number): Model => {
   const { organization: _, accept_failed_checks: __, prices, ...fields } = body;
-  return Model.parse({ ...forTask(fields), created: Math.floor(nowMs / 1_000), prices: pricesOf(prices, nowMs), version: 1 });
+  return Model.parse({ ...forTask(fields), created: unixSeconds(nowMs), prices: pricesOf(prices, nowMs), version: 1 });
 };

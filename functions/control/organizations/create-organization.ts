@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { MAX_FRESH_LOGIN_MINUTES } from '../access/login-requirements.ts';
 import type { AppliedLimits } from '../limits/limits.ts';
 import { type Organization, OrganizationName } from './organization.ts';
@@ -20,7 +21,7 @@ export const createOrganization = async (
   { name }: NewOrganization,
   { id = newTimedId('organization', origin.nowMs), limits }: { id?: string; limits?: AppliedLimits | undefined } = {},
 ): Promise<Organization> => {
-  const seconds = Math.floor(origin.nowMs / 1_000);
+  const seconds = unixSeconds(origin.nowMs);
   const organization: Organization = {
     id,
     object: 'organization',

@@ -8,7 +8,7 @@ import { InvalidValue } from '../../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
-import { DAY_SECONDS, SECOND_MS } from '../../../shared/time/units.ts';
+import { DAY_SECONDS, SECOND_MS, unixSeconds } from '../../../shared/time/units.ts';
 import type { Balance } from './balance.ts';
 import type { OrganizationDependencies } from './update-organization.ts';
 
@@ -96,7 +96,7 @@ const toWire = (grant: Grant): CreditGrant => {
     amount: dollarsOf(amount_nanos),
     actor,
     reason,
-    granted_at: Math.floor(granted_at / SECOND_MS),
+    granted_at: unixSeconds(granted_at),
     expires_at: expires_at === undefined ? null : expires_at / SECOND_MS,
     expired_grant,
   };

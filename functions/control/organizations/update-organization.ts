@@ -6,6 +6,7 @@ import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor, ActorChecks } from '../access/actor.ts';
 import { AppliedLimits, type OrganizationLimits, toLimits } from '../limits/limits.ts';
 import { FreshLoginMinutes, type Organization, OrganizationName } from './organization.ts';
@@ -59,7 +60,7 @@ const change = async (
 ): Promise<Organization> => {
   const { organizations, limiters } = deps;
   const { id } = before;
-  const after: Organization = { ...before, ...fields, updated_at: Math.floor(origin.nowMs / 1_000) };
+  const after: Organization = { ...before, ...fields, updated_at: unixSeconds(origin.nowMs) };
   const settings = { status: after.status, limits: toLimits(after.limits ?? organizations.defaultLimits()) };
   const audited = { action, organization: id, target: { type: 'organization', id }, reason: reason ?? null, before, after };
   const save = (writes: readonly Write[]) => commit(deps, origin, audited, [...checks, organizations.toReplace(after, before), ...writes]);

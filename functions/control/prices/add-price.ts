@@ -4,7 +4,7 @@ import { MAX_PRICES } from '../../../shared/models/model.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 import { type Price, priceAt } from '../../../shared/prices/price.ts';
 import { newestFirst, toPrice } from '../../../shared/prices/price-version.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { changeableModel, modelIn, poolOf } from '../model-registry/find-model.ts';
 import { organizationOf } from '../model-registry/model-resource.ts';
@@ -44,7 +44,7 @@ export const previewPrice = async (deps: PriceRouteDependencies, { origin }: Act
     object: 'price_preview',
     price: added,
     replaces: replaced ? toWire(replaced) : null,
-    replaced_at: next ? Math.floor(next.effective_at / SECOND_MS) : null,
+    replaced_at: next ? unixSeconds(next.effective_at) : null,
   };
 };
 

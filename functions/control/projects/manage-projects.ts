@@ -6,7 +6,7 @@ import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { type Page, type PageRequest, pageQuery } from '../../../shared/http/page.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
 import { KeyBudgets } from '../limits/limits.ts';
 import { filteredPage } from '../lists/filtered-page.ts';
@@ -90,7 +90,7 @@ const saveWithBudgets = (
   );
 };
 
-const secondsOf = ({ origin }: Actor): number => Math.floor(origin.nowMs / SECOND_MS);
+const secondsOf = ({ origin }: Actor): number => unixSeconds(origin.nowMs);
 
 /** Creates a project. @throws 400, 403 and 404 for its organization, 409 if there are too many */
 export const createProject = async (

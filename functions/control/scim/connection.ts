@@ -6,6 +6,7 @@ import { DEFAULT_MAX_API_KEYS } from '../../../shared/identity/user.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
 import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { WrongScimToken } from './protocol/errors.ts';
 import { parseScimToken } from './token.ts';
@@ -64,7 +65,7 @@ export const authenticateScim = async (
       message: 'This identity provider is disabled. Ask an owner of the organization to enable it.',
     });
   const { nowMs, ipAddress } = actor.origin;
-  await scimTokens.noteUse(found.token, Math.floor(nowMs / 1_000), ipAddress ?? '').catch((error: unknown) => {
+  await scimTokens.noteUse(found.token, unixSeconds(nowMs), ipAddress ?? '').catch((error: unknown) => {
     logError('scim_token_use_not_recorded', error, { identity_provider: provider.id });
   });
   return { provider, actor, baseUrl: baseUrlOf(event) };

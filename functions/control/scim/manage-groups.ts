@@ -2,6 +2,7 @@ import { commit } from '../../../shared/audit/commit.ts';
 import { inParallel } from '../../../shared/database/in-parallel.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { ScimConnection } from './connection.ts';
 import type { ScimDependencies } from './dependencies.ts';
 import { changeMembership, hasOtherRole, type MembershipChange } from './memberships.ts';
@@ -101,7 +102,7 @@ export const createScimGroup = async (
 ): Promise<ScimGroupRow> => {
   const { provider, actor } = connection;
   if (fields.displayName === undefined) throw new InvalidScimValue('displayName', 'the name of the group');
-  const seconds = Math.floor(actor.origin.nowMs / 1_000);
+  const seconds = unixSeconds(actor.origin.nowMs);
   const group: ScimGroupRow = {
     id: newTimedId('group', actor.origin.nowMs),
     external_id: fields.externalId ?? null,
@@ -137,7 +138,7 @@ export const changeScimGroup = async (
   const members = await planMembers(deps, connection, before, fields);
   let group = before;
   if (displayName !== before.display_name || externalId !== before.external_id) {
-    const after = { ...before, display_name: displayName, external_id: externalId, updated_at: Math.floor(actor.origin.nowMs / 1_000) };
+    const after = { ...before, display_name: displayName, external_id: externalId, updated_at: unixSeconds(actor.origin.nowMs) };
     const change = { ...changeOf('scim_group.updated', connection, before), before: audited(before), after: audited(after) };
     await commit(deps, actor.origin, change, [deps.scim.toReplaceGroup(provider.id, after)]);
     group = { ...after, version: before.version + 1 };

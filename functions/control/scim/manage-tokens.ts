@@ -3,6 +3,7 @@ import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
 import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
 import { newScimToken, type ScimToken } from './token.ts';
 import type { ScimTokenStore } from './token-store.ts';
@@ -50,7 +51,7 @@ export const createScimToken = async (
     object: 'scim_token',
     identity_provider: provider.id,
     hint,
-    created_at: Math.floor(actor.origin.nowMs / 1_000),
+    created_at: unixSeconds(actor.origin.nowMs),
     last_used_at: null,
     last_ip_address: null,
   };

@@ -9,7 +9,7 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newStoredUser } from '../../../shared/identity/new-user.ts';
 import type { UserPool } from '../../../shared/identity/user-pool.ts';
 import type { ServiceAccountStore, StoredServiceAccount } from '../../../shared/service-accounts/service-account-store.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
 import type { ApiKeyDependencies } from '../api-keys/create-api-key.ts';
 import { openKeysOf, revokeKeysOf } from '../api-keys/keys-of-user.ts';
@@ -107,7 +107,7 @@ const checkRole = (account: StoredServiceAccount, role: StoredServiceAccount['ro
 const planChange = (actor: Actor, before: StoredServiceAccount, fields: ServiceAccountUpdate) => {
   const { name = before.name, description = before.description, role = before.role, status = before.status } = fields;
   const { permissions: _, ...others } = before;
-  const seconds = Math.floor(actor.origin.nowMs / SECOND_MS);
+  const seconds = unixSeconds(actor.origin.nowMs);
   const changesRights = fields.role !== undefined || fields.permissions !== undefined || status !== before.status;
   const after: StoredServiceAccount = {
     ...others,

@@ -3,7 +3,7 @@ import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { newServiceAccountSecret } from '../../../shared/service-accounts/secret.ts';
 import type { StoredSecret } from '../../../shared/service-accounts/service-account-store.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import type { ServiceAccountDependencies } from './manage-service-accounts.ts';
 import { type NewSecret, type ServiceAccountSecret, secretToWire } from './service-account.ts';
@@ -21,7 +21,7 @@ export const createSecret = async (
   checkGivenRights(actor, account);
   const secretId = newTimedId('serviceAccountSecret', actor.origin.nowMs);
   const { secret, hash, hint } = newServiceAccountSecret(secretId);
-  const created_at = Math.floor(actor.origin.nowMs / SECOND_MS);
+  const created_at = unixSeconds(actor.origin.nowMs);
   const expires_at = created_at + expires_in_seconds;
   const stored: StoredSecret = { id: secretId, hash, hint, created_at, created_by: actor.userId, expires_at, version: 1 };
   const wire = secretToWire(id, stored);
@@ -57,5 +57,5 @@ export const deleteSecret = async (
   const target = { type: 'service_account', id };
   const change = { action: 'service_account.secret_deleted', organization: account.organization, target, before: secretToWire(id, secret) };
   await commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...deps.serviceAccounts.toDeleteSecret(id, secret)]);
-  if (endsSessions) await deps.serviceAccounts.endSessions(id, Math.floor(deps.now() / SECOND_MS) + 1);
+  if (endsSessions) await deps.serviceAccounts.endSessions(id, unixSeconds(deps.now()) + 1);
 };

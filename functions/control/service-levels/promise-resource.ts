@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Month } from '../../../shared/billing/month.ts';
 import { ModelName } from '../../../shared/models/model.ts';
 import { MAX_PROMISES, PromiseFigures, type ServicePromise } from '../../../shared/service-levels/promise.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 
 export const PromisedModel = z.strictObject({ model: ModelName.meta({ description: 'The name of a shared model.' }) });
 export type PromisedModel = z.output<typeof PromisedModel>;
@@ -62,6 +62,6 @@ export const toPromiseResource = (model: string, { from_month, stated_at, figure
   object: 'service_promise',
   model,
   from_month,
-  stated_at: Math.floor(stated_at / SECOND_MS),
+  stated_at: unixSeconds(stated_at),
   ...toFigures(figures),
 });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { isSessionOf, type StoredSession, useOf } from '../../../shared/identity/session-store.ts';
 import { endAllSessions, recordAction, type SessionDependencies } from '../../../shared/identity/sessions.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { SECOND_MS, unixSeconds } from '../../../shared/time/units.ts';
 import type { SignedInUser } from './authenticate.ts';
 import { foreignSession } from './refresh-session.ts';
 
@@ -57,7 +57,7 @@ export const listOwnSessions = async ({ sessions }: SessionDependencies, { actor
 
 /** Ends one of the actor's own sessions. @throws 404 */
 export const endOwnSession = async (deps: SessionDependencies, { actor, user }: SignedInUser, id: string): Promise<void> => {
-  const now = Math.floor(actor.origin.nowMs / SECOND_MS);
+  const now = unixSeconds(actor.origin.nowMs);
   const session = ID.test(id) ? await deps.sessions.get(user.id, id, now) : undefined;
   if (!session || session.created_at < user.tokens_valid_from) throw new ResourceNotFound('session', id);
   await deps.sessions.end(user.id, id, now);
@@ -72,7 +72,7 @@ export const endOwnSessions = async (
   { keepsCurrent }: { keepsCurrent: boolean },
 ): Promise<void> => {
   if (keepsCurrent && sessionId !== undefined) {
-    const now = Math.floor(actor.origin.nowMs / SECOND_MS);
+    const now = unixSeconds(actor.origin.nowMs);
     await deps.sessions.endOthers(
       user.id,
       session ?? foreignSession(sessionId, authenticatedAt, useOf({ ipAddress: actor.origin.ipAddress ?? '' }, now)),

@@ -3,7 +3,7 @@ import { isAccepted, isOfLogin, REFRESH_SECONDS, type StoredSession, useOf } fro
 import type { SessionDependencies } from '../../../shared/identity/sessions.ts';
 import type { Access } from '../../../shared/identity/sign-in.ts';
 import { userIdOf } from '../../../shared/identity/user.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { RefreshRefused } from './errors.ts';
 import type { Refreshed } from './session.ts';
 
@@ -37,7 +37,7 @@ export const useSession = async (
   browser?: { previousId: string },
 ): Promise<StoredSession | undefined> => {
   const userId = userIdOf(issuer, subject);
-  const now = Math.floor(caller.receivedAtMs / SECOND_MS);
+  const now = unixSeconds(caller.receivedAtMs);
   const client = browser ? 'browser' : 'api';
   if (browser && sessionId !== undefined) await sessions.rename(userId, { from: browser.previousId, to: sessionId, authenticatedAt }, now);
   const { user, ...rows } = await users.getSignedIn(userId, sessionId);
@@ -69,7 +69,7 @@ const markEnded = async (
 ): Promise<void> => {
   if (sessionId === undefined) return;
   const userId = userIdOf(issuer, subject);
-  const now = Math.floor(caller.receivedAtMs / SECOND_MS);
+  const now = unixSeconds(caller.receivedAtMs);
   const { session } = await users.getSignedIn(userId, sessionId);
   if (session) await sessions.end(userId, sessionId, now);
   else await sessions.adopt(userId, { ...foreignSession(sessionId, authenticatedAt, useOf(caller, now)), ended_at: now });
@@ -90,7 +90,7 @@ export const endSession = async (deps: RefreshDependencies, caller: Caller, refr
  */
 export const endPresented = async (deps: RefreshDependencies, caller: Caller, presentedId: string, access: Access): Promise<void> => {
   const userId = userIdOf(deps.issuer, access.subject);
-  const now = Math.floor(caller.receivedAtMs / SECOND_MS);
+  const now = unixSeconds(caller.receivedAtMs);
   const presented = await deps.sessions.get(userId, presentedId, now);
   if (presented && isOfLogin(presented, access.authenticatedAt)) await deps.sessions.end(userId, presentedId, now);
   await markEnded(deps, caller, access);

@@ -6,7 +6,7 @@ import type { SignIn } from '../../../shared/identity/sign-in.ts';
 import type { StoredUser } from '../../../shared/identity/user-store.ts';
 import type { IdentityProviderStore } from '../../../shared/single-sign-on/identity-provider-store.ts';
 import { passwordUseOf } from '../../../shared/single-sign-on/password-use.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { requireNotBreakGlass } from '../users/break-glass.ts';
 import { switchOffSecondFactor } from '../users/switch-off-second-factor.ts';
@@ -65,7 +65,7 @@ export const proveIdentity = async (
       message: "Your password doesn't count here. Sign in with your organization's identity provider to prove who you are.",
     });
   const { withCode } = await checkFactors(deps, { actor, caller, proof: body });
-  const now = Math.floor(caller.receivedAtMs / SECOND_MS);
+  const now = unixSeconds(caller.receivedAtMs);
   if (sessionId !== undefined) {
     if (!session) await deps.sessions.adopt(user.id, foreignSession(sessionId, authenticatedAt, useOf(caller, now)));
     await deps.sessions.prove(user.id, sessionId, { at: now, withCode });

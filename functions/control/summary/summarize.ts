@@ -1,6 +1,6 @@
 import type { Permission } from '../../../shared/hosts/permissions.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { type Actor, can, isOfPlatform, seesOnlyOwn } from '../access/actor.ts';
 import { apiKeysSection } from './api-keys-section.ts';
 import { TooManyRows } from './bounded-rows.ts';
@@ -93,5 +93,5 @@ export const summarize = async (deps: SummaryDependencies, actor: Actor): Promis
     isOfPlatform(actor) || organization === null
       ? await readSections(OF_PLATFORM, platformReadsOf(deps, actor))
       : await readSections(OF_ORGANIZATION, readsOf(deps, actor, organization));
-  return { object: 'summary', created_at: Math.floor(actor.origin.nowMs / SECOND_MS), organization, ...sections };
+  return { object: 'summary', created_at: unixSeconds(actor.origin.nowMs), organization, ...sections };
 };

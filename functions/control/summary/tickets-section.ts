@@ -1,6 +1,6 @@
 import type { TicketStatus, TicketSummary } from '../../../shared/tickets/ticket.ts';
 import { MAX_READ } from '../../../shared/tickets/ticket-store.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { isVisibleTo, sideOf } from '../tickets/ticket-access.ts';
 import type { SummaryDependencies } from './summary-reads.ts';
@@ -17,7 +17,7 @@ const clocksOf = ({ id, clocks }: TicketSummary): (Omit<Breach, 'due_at'> & { du
 
 const breachingNext = (tickets: readonly TicketSummary[]): Breach | null => {
   const [first] = tickets.flatMap(clocksOf).sort((a, b) => a.dueMs - b.dueMs);
-  return first ? { id: first.id, clock: first.clock, due_at: Math.floor(first.dueMs / SECOND_MS) } : null;
+  return first ? { id: first.id, clock: first.clock, due_at: unixSeconds(first.dueMs) } : null;
 };
 
 /** Counts the tickets whose next step is the actor's. */

@@ -3,7 +3,7 @@ import { ApiError, Conflict } from '../../../shared/http/errors.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { requireNotClosed } from '../../../shared/tickets/lifecycle.ts';
 import { pendingKey } from '../../../shared/tickets/ticket-files.ts';
-import { HOUR_MS, SECOND_MS } from '../../../shared/time/units.ts';
+import { HOUR_MS, SECOND_MS, unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import { CALL_LIMITS } from '../access/call-limits.ts';
 import type { NewAttachment, UploadResource } from './attachments/attachment-resource.ts';
@@ -55,5 +55,5 @@ export const announceAttachment = async (
   ]);
   const key = pendingKey({ organization: ticket.organization, ticket: id, attachment });
   const form = await deps.ticketFiles.signUpload(key, { contentType: content_type, bytes }, nowMs);
-  return { object: 'ticket.upload', id: attachment, ...form, expires_at: Math.floor(nowMs / SECOND_MS) + UPLOAD_SECONDS };
+  return { object: 'ticket.upload', id: attachment, ...form, expires_at: unixSeconds(nowMs) + UPLOAD_SECONDS };
 };

@@ -1,6 +1,6 @@
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { keptKey } from '../../../shared/tickets/ticket-files.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor } from '../access/actor.ts';
 import type { AttachmentResource } from './attachments/attachment-resource.ts';
 import { DOWNLOAD_SECONDS } from './attachments/ticket-files.ts';
@@ -20,7 +20,7 @@ export const retrieveAttachment = async (
     const file = await deps.attachments.attached(id, audience, attachment);
     if (!file) continue;
     const url = await deps.ticketFiles.signDownload(keptKey({ organization, ticket: id, attachment }), file.name, nowMs);
-    return { object: 'ticket.attachment', ...file, url, expires_at: Math.floor(nowMs / SECOND_MS) + DOWNLOAD_SECONDS };
+    return { object: 'ticket.attachment', ...file, url, expires_at: unixSeconds(nowMs) + DOWNLOAD_SECONDS };
   }
   throw new ResourceNotFound('attachment', attachment);
 };

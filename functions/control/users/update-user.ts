@@ -6,6 +6,7 @@ import { Forbidden, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { MaxApiKeys, type User, UserName } from '../../../shared/identity/user.ts';
 import { type StoredUser, toWire } from '../../../shared/identity/user-store.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { type Actor, isOfPlatform, requirePermission, requireRightsOver, seesOnlyOwn, UserRole } from '../access/actor.ts';
 import { requireNotBreakGlass } from './break-glass.ts';
 import type { UserDependencies } from './create-user.ts';
@@ -74,7 +75,7 @@ export const updateUser = async (
   if ((fields.role ?? before.role) !== before.role || fields.status === 'disabled')
     await requireNotBreakGlass(deps.identityProviders, before);
   const { name = before.name, role = before.role, status = before.status, max_api_keys = before.max_api_keys } = fields;
-  const seconds = Math.floor(actor.origin.nowMs / 1_000);
+  const seconds = unixSeconds(actor.origin.nowMs);
   const disables = status === 'disabled' && before.status !== 'disabled';
   const after: StoredUser = {
     ...before,

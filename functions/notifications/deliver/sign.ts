@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { SECRET_PREFIX, type Webhook } from '../../../shared/notifications/webhook.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 
 const signature = (secret: string, content: string): string => {
   const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
@@ -16,7 +17,7 @@ export const signedHeaders = (
   { event, body }: { event: string; body: string },
   nowMs: number,
 ): Record<string, string> => {
-  const timestamp = Math.floor(nowMs / 1_000);
+  const timestamp = unixSeconds(nowMs);
   const isOverlapping = previous_secret !== null && previous_secret_until !== null && previous_secret_until > nowMs;
   const secrets = isOverlapping ? [secret, previous_secret] : [secret];
   return {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type CreditNote, Party } from '../../../../shared/billing/invoice.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { CreditLineRecord, creditLineRecord } from '../../../../shared/service-levels/service-level.ts';
-import { SECOND_MS } from '../../../../shared/time/units.ts';
+import { unixSeconds } from '../../../../shared/time/units.ts';
 import { FileResource, toFiles } from '../invoices/invoice-resource.ts';
 
 /** A credit note to create: for an amount, or for all that is left of the invoice. */
@@ -60,6 +60,6 @@ export const toCreditNoteResource = ({
   object: 'credit_note',
   lines: lines.map(creditLineRecord),
   amount: dollarsOf(amount_nanos),
-  issued_at: Math.floor(issued_at / SECOND_MS),
+  issued_at: unixSeconds(issued_at),
   files: toFiles(files),
 });

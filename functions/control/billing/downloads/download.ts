@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { RenderedFile } from '../../../../shared/billing/invoice.ts';
 import { lazy } from '../../../../shared/http/lazy.ts';
-import { SECOND_MS } from '../../../../shared/time/units.ts';
+import { unixSeconds } from '../../../../shared/time/units.ts';
 
 /** The lifetime of a download's URL. Anyone who has it needs no login, so the time is short. */
 export const DOWNLOAD_SECONDS = 300;
@@ -34,5 +34,5 @@ export const downloadOf = async (
   url: await signDownload(key, name),
   sha256,
   bytes,
-  expires_at: Math.floor(nowMs / SECOND_MS) + DOWNLOAD_SECONDS,
+  expires_at: unixSeconds(nowMs) + DOWNLOAD_SECONDS,
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type EventExport, ExportFormat, ExportState, MAX_EXPORT_DAYS } from '../../../../shared/billing/export.ts';
-import { DAY_SECONDS, SECOND_MS } from '../../../../shared/time/units.ts';
+import { DAY_SECONDS, SECOND_MS, unixSeconds } from '../../../../shared/time/units.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 
 const PER_MILLE = 1_000;
@@ -79,8 +79,8 @@ export const exportToWire = (stored: EventExport, downloadUrl: string | null): E
   bytes: stored.bytes,
   sha256: stored.sha256,
   error: stored.error,
-  created_at: Math.floor(stored.created_at / SECOND_MS),
+  created_at: unixSeconds(stored.created_at),
   created_by: stored.created_by,
-  completed_at: stored.completed_at === null ? null : Math.floor(stored.completed_at / SECOND_MS),
+  completed_at: stored.completed_at === null ? null : unixSeconds(stored.completed_at),
   download_url: downloadUrl,
 });

@@ -4,6 +4,7 @@ import { Forbidden } from '../../../../shared/http/errors.ts';
 import { checkVersion } from '../../../../shared/http/precondition.ts';
 import type { PayloadLogSettings } from '../../../../shared/payload-log/settings.ts';
 import type { PayloadLogStore, SettingsOwner } from '../../../../shared/payload-log/settings-store.ts';
+import { unixSeconds } from '../../../../shared/time/units.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../../access/actor.ts';
 import { toConfigureAll } from '../../api-keys/change-api-key.ts';
 import type { ApiKeyDependencies } from '../../api-keys/create-api-key.ts';
@@ -56,7 +57,7 @@ export const retrievePayloadLog = async (
 const settingsOf = (actor: Actor, body: NewPayloadLog, pending: boolean): Omit<PayloadLogSettings, 'version'> => ({
   ...body,
   pending,
-  updated_at: Math.floor(actor.origin.nowMs / 1_000),
+  updated_at: unixSeconds(actor.origin.nowMs),
   updated_by: actor.userId,
 });
 

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { deploymentIdOf } from '../../../../shared/deployments/names.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { statusOf } from '../../../../shared/observability/request-row.ts';
+import { unixSeconds } from '../../../../shared/time/units.ts';
 import { FailedAttempt, LimiterState, Outcome, type UsageEvent } from '../../../../shared/usage/event.ts';
 import { PHASES, phasesOf } from '../../../../shared/usage/phases.ts';
 import { type RatedRequest, RequestCost } from './request-cost.ts';
@@ -100,7 +101,7 @@ export const requestDetail = ({ original: event }: RatedRequest, cost: RequestCo
   organization: event.org_id,
   api_key_id: event.key_id,
   project_id: event.project_id ?? null,
-  created_at: Math.floor(requestTimeMs(event.request_id) / 1_000),
+  created_at: unixSeconds(requestTimeMs(event.request_id)),
   model: event.model ?? null,
   fallback: event.fallback ?? null,
   attempts: event.attempts ?? [],

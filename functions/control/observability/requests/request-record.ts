@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import type { RequestRow } from '../../../../shared/observability/request-row.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
-import { SECOND_MS } from '../../../../shared/time/units.ts';
+import { unixSeconds } from '../../../../shared/time/units.ts';
 import { Outcome } from '../../../../shared/usage/event.ts';
 
 const Name = z.string().nullable();
@@ -41,7 +41,7 @@ export type RequestRecord = z.infer<typeof RequestRecord>;
 export const requestRecord = (row: RequestRow): RequestRecord => ({
   object: 'request',
   id: row.request_id,
-  created_at: Math.floor(requestTimeMs(row.request_id) / SECOND_MS),
+  created_at: unixSeconds(requestTimeMs(row.request_id)),
   api_key_id: row.key_id,
   project_id: row.project_id ?? null,
   model: row.model ?? null,
