@@ -6,7 +6,7 @@ import { Dialog } from '../../design/feedback/dialog.tsx';
 import { ownCurrency } from '../../design/format/currency.ts';
 import { utcSeconds } from '../../design/format/times.ts';
 import { Form } from '../../design/forms/form.tsx';
-import { faultOfCredit } from './credit-amount.ts';
+import { faultOfCredit, faultOfExpiry } from './credit-amount.ts';
 import type { Organization } from './limits-draft.ts';
 
 interface CreditDialogProps {
@@ -20,11 +20,12 @@ export const CreditDialog = ({ organization: { id, name }, onClose }: CreditDial
   const [reason, setReason] = useState('');
   const [expires, setExpires] = useState('');
   const expires_at = utcSeconds(expires);
+  const expiryFault = faultOfExpiry(amount, expires_at, Date.now() / 1_000);
   return (
     <Dialog title={`Grant credit to ${name}`} onClose={onClose}>
       <Form
         submitLabel="Grant credit"
-        canSubmit={amount !== '' && faultOfCredit(amount) === undefined && reason.trim() !== ''}
+        canSubmit={amount !== '' && faultOfCredit(amount) === undefined && expiryFault === undefined && reason.trim() !== ''}
         onCancel={onClose}
         onSubmit={async ({ idempotencyKey }) => {
           await request('POST /v1/organizations/{id}/credit-grants', {
@@ -55,6 +56,7 @@ export const CreditDialog = ({ organization: { id, name }, onClose }: CreditDial
         <TextField
           label="Expires (UTC)"
           hint="Leave empty if the credit never expires."
+          fault={expiryFault}
           type="date"
           value={expires}
           onChange={setExpires}

@@ -18,7 +18,7 @@ import {
   toUnits,
 } from '../../../console/design/format/amounts.ts';
 import { setCurrency } from '../../../console/design/format/currency.ts';
-import { faultOfCredit } from '../../../console/pages/organization/credit-amount.ts';
+import { faultOfCredit, faultOfExpiry } from '../../../console/pages/organization/credit-amount.ts';
 import { NewInstancePrice } from '../../../functions/control/instance-types/instance-type.ts';
 import { NewCreditGrant } from '../../../functions/control/organizations/credit.ts';
 import { Dollars, dollarsOf, dollarsPerToken } from '../../../shared/prices/dollars.ts';
@@ -198,5 +198,13 @@ describe('an amount that is typed', () => {
     expect(faultOfCredit('1000000000')).toBe('Enter at most 999,999,999.00.');
     expect(faultOfCredit('-0.00')).toBe('Enter an amount other than 0.');
     expect([faultOfMoney('', '12.50'), faultOfCredit(''), isMoney('')]).toEqual([undefined, undefined, false]);
+  });
+
+  test('says why credit cannot expire on a day, as the API would', () => {
+    expect([faultOfExpiry('-5', 200, 100), faultOfExpiry('5', 100, 100)]).toEqual([
+      'Leave this empty to take credit back.',
+      'Choose a day in the future.',
+    ]);
+    expect([faultOfExpiry('5', 101, 100), faultOfExpiry('-5', undefined, 100)]).toEqual([undefined, undefined]);
   });
 });
