@@ -41,7 +41,7 @@ export const Seller = z.object({
     .default(DEFAULT_TERMS.currency)
     .meta({
       description:
-        'The currency of all prices. Amounts called dollars are amounts of this currency. A change converts nothing: prices, budgets, credit, drafts and amounts carried forward keep their numbers.',
+        'The currency of all prices. Amounts called dollars are amounts of this currency. A change converts nothing: prices, budgets, credit and amounts carried forward keep their numbers.',
     }),
   currency_symbol: z.string().min(1).max(4).default(DEFAULT_TERMS.currency_symbol),
   payment_terms_days: z

@@ -61,7 +61,7 @@ const Payment = ({ draft, change }: PartProps) => {
       <ShortFields>
         <TextField
           label={LABELS.currency}
-          hint="A change converts nothing: all amounts keep their numbers."
+          hint="A change converts nothing: all amounts keep their numbers. First issue or delete all drafts."
           fault={faults.currency}
           value={draft.currency}
           onChange={(currency) => change({ currency })}

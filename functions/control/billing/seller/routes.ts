@@ -26,7 +26,7 @@ export const sellerRoutes = [
       operationId: 'replaceSeller',
       summary: 'Set the seller that invoices print',
       description:
-        'Replaces all fields; fields that you omit get their defaults. Each invoice copies the seller when it is issued, so a change applies to later invoices. Numbers continue with a new prefix.',
+        'Replaces all fields; fields that you omit get their defaults, but `currency` is required if the seller has another one than USD. It keeps its value while invoices are drafts. Each invoice copies the seller when it is issued, so a change applies to later invoices. Numbers continue with a new prefix.',
       access: 'billing:issue',
       needsFreshLogin: true,
       isVersioned: true,
@@ -47,7 +47,7 @@ export const sellerRoutes = [
         },
       },
       reply,
-      errors: [412, 503],
+      errors: [409, 412, 503],
     },
     ({ deps, actor, body, expected }) => replaceSeller(deps, actor, body, expected),
   ),

@@ -59,6 +59,32 @@ describe('the seller', () => {
     expect(data).toMatchObject([{ action: 'seller.updated', changes: { legal_name: { from: 'Example', to: 'Example GmbH' } } }]);
   });
 
+  test('never loses its currency to a request that omits it, and writes one without a symbol with its code', async () => {
+    const { version } = await retrieveSeller(deps);
+    const { currency: _, ...rest } = body;
+    const euro = await replaceSeller(deps, admin, { ...rest, currency: 'EUR' }, [version]);
+    expect(euro).toMatchObject({ currency: 'EUR', currency_symbol: 'EUR' });
+    await expect(replaceSeller(deps, later(admin, 1), rest, undefined)).rejects.toMatchObject({ status: 400, param: 'currency' });
+    expect(await retrieveSeller(deps)).toEqual(euro);
+    const dollar = await replaceSeller(deps, later(admin, 2), { ...rest, currency: 'USD' }, undefined);
+    expect(dollar).toMatchObject({ currency: 'USD', currency_symbol: '$' });
+  });
+
+  test('keeps its currency while invoices are drafts, whose amounts are in it', async () => {
+    const { organization } = await newCustomer(deps);
+    const draft = await storeDraft(deps, organization);
+    const euro = { ...body, currency: 'EUR', currency_symbol: '€' };
+    await expect(replaceSeller(deps, later(admin, 3), euro, undefined)).rejects.toMatchObject({
+      status: 409,
+      code: 'currency_in_use',
+      param: 'currency',
+    });
+    expect(await replaceSeller(deps, later(admin, 4), { ...body, legal_name: 'Example AG' }, undefined)).toMatchObject({ currency: 'USD' });
+    await deleteDraft(deps, later(admin, 5), draft.id, undefined);
+    expect(await replaceSeller(deps, later(admin, 6), euro, undefined)).toMatchObject({ currency: 'EUR', currency_symbol: '€' });
+    await replaceSeller(deps, later(admin, 7), { ...body, currency: 'USD' }, undefined);
+  });
+
   test('needs different prefixes for invoices and credit notes', () => {
     const same = { legal_name: 'Example', address: { lines: ['x'], country: 'DE' }, invoice_prefix: 'A-', credit_note_prefix: 'A-' };
     expect(NewSeller.safeParse(same).success).toBe(false);
