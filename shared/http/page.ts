@@ -1,20 +1,26 @@
 import * as z from 'zod';
+import { type IdKind, prefixes } from '../ids/id.ts';
 
 const MAX_LIMIT = 100;
 
-/** The query parameters of a paged list. */
-export const pageQuery = {
-  limit: z.coerce
-    .number()
-    .pipe(z.int().min(1).max(MAX_LIMIT))
-    .default(20)
-    .meta({ description: 'The maximum number of entries on a page.', type: 'integer' }),
-  after: z
+const limit = z.coerce
+  .number()
+  .pipe(z.int().min(1).max(MAX_LIMIT))
+  .default(20)
+  .meta({ description: 'The maximum number of entries on a page.', type: 'integer' });
+
+const afterLike = (form: RegExp) =>
+  z
     .string()
-    .regex(/^[!-~]{1,300}$/, 'expected the `next` value of an earlier page')
+    .regex(form, 'expected the `next` of an earlier page of this list')
     .optional()
-    .meta({ description: 'The `next` of the previous page. Returns the entries after it.' }),
-};
+    .meta({ description: 'The `next` of the previous page. Returns the entries after it.' });
+
+/** The query parameters of a paged list, whose rule knows the form of its cursors. */
+export const pageQuery = { limit, after: afterLike(/^[!-~]{1,300}$/) };
+
+/** The query parameters of a paged list whose cursors are ids, also of entries that no longer exist. */
+export const pageQueryOf = (kind: IdKind) => ({ limit, after: afterLike(new RegExp(`^${prefixes[kind]}[0-9A-Za-z_]{1,64}$`)) });
 
 /** A requested page. */
 export interface PageRequest {

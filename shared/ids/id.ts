@@ -42,7 +42,8 @@ export const prefixes = {
   compaction: 'cmp_',
 } as const;
 
-type IdKind = keyof typeof prefixes;
+/** A kind of id. */
+export type IdKind = keyof typeof prefixes;
 // Request ids also contain the time: see `request-id.ts`.
 type RandomIdKind = Exclude<IdKind, 'request'>;
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
-import { type Page, type PageRequest, pageQuery } from '../../../shared/http/page.ts';
+import { type Page, type PageRequest, pageQueryOf } from '../../../shared/http/page.ts';
 import { type Actor, organizationFor, seesOnlyOwn } from '../access/actor.ts';
 import { filteredPage } from '../lists/filtered-page.ts';
 import { containsText, textFilter } from '../lists/text-filter.ts';
@@ -24,7 +24,7 @@ const filters = {
 };
 
 export const KeysQuery = z.strictObject({
-  ...pageQuery,
+  ...pageQueryOf('key'),
   organization: OrganizationId.optional().meta({
     description: 'The organization whose keys to list. Required for admins; otherwise your own organization.',
   }),

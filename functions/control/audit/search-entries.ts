@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AuditEntry } from '../../../shared/audit/audit-entry.ts';
 import type { AuditStore } from '../../../shared/audit/audit-store.ts';
 import { InvalidValue } from '../../../shared/http/errors.ts';
-import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { pageOf, pageQueryOf } from '../../../shared/http/page.ts';
 import { SECOND_MS } from '../../../shared/time/units.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
 import { UnixSeconds } from '../lists/unix-seconds.ts';
@@ -13,7 +13,7 @@ const MAX_CHARACTERS = 256;
 const exactly = (description: string) => z.string().trim().min(1).max(MAX_CHARACTERS).optional().meta({ description });
 
 export const AuditQuery = z.strictObject({
-  ...pageQuery,
+  ...pageQueryOf('event'),
   organization: OrganizationId.optional().meta({
     description: "The organization whose log to list. Defaults to your own; for admins, to the platform's log.",
   }),

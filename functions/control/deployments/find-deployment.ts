@@ -3,11 +3,13 @@ import type { CatalogueStore } from '../../../shared/deployments/catalogue-store
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { DeploymentState } from '../../../shared/deployments/state.ts';
-import { ResourceNotFound } from '../../../shared/http/errors.ts';
+import { InvalidValue, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { type Page, type PageRequest, pageQuery } from '../../../shared/http/page.ts';
+import { prefixes } from '../../../shared/ids/id.ts';
 import { instancePriceAt } from '../../../shared/prices/instance-price.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
 import { filteredPage } from '../lists/filtered-page.ts';
+import { ServedName } from '../model-registry/registration.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { type DeploymentResource, toResource, type View } from './deployment-resource.ts';
 import { wantedGeneration } from './rollout.ts';
@@ -100,6 +102,13 @@ const inState =
     return { wanted: wanted.filter(({ state }) => state === (wantedState ?? state)), next };
   };
 
+// The list of all continues after an id, an organization's after a name.
+const checkCursor = (after: string | undefined, isOfAll: boolean): void => {
+  if (after !== undefined && !(isOfAll ? ID : ServedName).safeParse(after).success)
+    throw new InvalidValue('after', 'expected the `next` of an earlier page of this list');
+};
+const ID = z.string().regex(new RegExp(`^${prefixes.deployment}[0-9A-Za-z]+$`));
+
 /**
  * Lists the deployments that are not deleted: an organization's by name or, for the platform without an organization,
  * those of all in no particular order. A page with a state can be short or empty although there are more.
@@ -111,6 +120,7 @@ export const listDeployments = async (
   { organization, state, ...request }: DeploymentsQuery,
 ): Promise<Page<DeploymentResource>> => {
   const isOfAll = isOfPlatform(actor) && organization === undefined;
+  checkCursor(request.after, isOfAll);
   const read = isOfAll ? ofAll(deps) : ofOrganization(deps, organizationFor(actor, organization));
   const cursorOf = ({ id, name }: Deployment): string => (isOfAll ? id : name);
   const search = { read: inState(read, state), cursorOf, isFiltered: state !== undefined };

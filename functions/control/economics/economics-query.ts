@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { InvalidRequest, InvalidValue } from '../../../shared/http/errors.ts';
-import { pageQuery } from '../../../shared/http/page.ts';
+import { pageQueryOf } from '../../../shared/http/page.ts';
 import { Dollars, dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import { MAX_PRICE_NANOS } from '../../../shared/prices/price.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
@@ -38,7 +38,7 @@ export const EconomicsQuery = z.strictObject({
     examples: ['0.22'],
   }),
   list_completion: ListDollars.meta({ description: 'The same for a million completion tokens.', examples: ['0.22'] }),
-  after: pageQuery.after,
+  after: pageQueryOf('organization').after,
   format: z.enum(['json', 'csv']).default('json').meta({ description: '`csv`: the same rows as text.' }),
 });
 export type EconomicsQuery = z.output<typeof EconomicsQuery>;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
-import { ResourceNotFound } from '../../../shared/http/errors.ts';
+import { InvalidValue, ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { validate } from '../../../shared/http/validate.ts';
@@ -185,17 +185,19 @@ interface Listed {
   place: string;
   resource: ModelAliasResource;
 }
+const PLACE = /^[^!]+![01]$/;
 
 /**
  * Lists the aliases that the actor's requests can use, sorted by alias; of two with the same alias, the organization's
  * comes first and wins. Admins see those of one owner.
- * @throws 404
+ * @throws 400, 404
  */
 export const listModelAliases = async (
   deps: ModelAliasDependencies,
   actor: Actor,
   { organization, limit, after = '' }: PageRequest & { organization?: string | undefined },
 ): Promise<Page<ModelAliasResource>> => {
+  if (after !== '' && !PLACE.test(after)) throw new InvalidValue('after', 'expected the `next` of an earlier page of this list');
   const listOf = async (owner: string, rank: number): Promise<Listed[]> => {
     const aliases = await deps.aliases.list(owner);
     const isListed = await canSee(deps, actor, owner);

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { type Page, type PageRequest, pageQuery } from '../../../shared/http/page.ts';
+import { type Page, type PageRequest, pageQueryOf } from '../../../shared/http/page.ts';
 import { filteredPage } from '../lists/filtered-page.ts';
 import { containsText, textFilter } from '../lists/text-filter.ts';
 import { Organization } from './organization.ts';
 import type { OrganizationStore } from './organization-store.ts';
 
 export const OrganizationsQuery = z.strictObject({
-  ...pageQuery,
+  ...pageQueryOf('organization'),
   q: textFilter('name or id'),
   status: Organization.shape.status.optional().meta({ description: 'Only organizations with this status.' }),
 });

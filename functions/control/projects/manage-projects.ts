@@ -3,7 +3,7 @@ import type { LimiterConfigurationStore } from '../../../shared/admission/stores
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
-import { type Page, type PageRequest, pageQuery } from '../../../shared/http/page.ts';
+import { type Page, type PageRequest, pageQueryOf } from '../../../shared/http/page.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { unixSeconds } from '../../../shared/time/units.ts';
@@ -38,7 +38,7 @@ const organization = OrganizationId.optional().meta({
 });
 export const ProjectQuery = z.strictObject({ organization });
 export const ProjectsQuery = z.strictObject({
-  ...pageQuery,
+  ...pageQueryOf('project'),
   organization,
   status: Project.shape.status.optional().meta({ description: 'Only projects with this status.' }),
 });

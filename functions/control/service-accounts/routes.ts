@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { pageOf, pageQueryOf } from '../../../shared/http/page.ts';
 import { createRoute } from '../access/route.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import {
@@ -31,7 +31,7 @@ const parameters = { id: { description: 'The id of a service account.', example:
 const account = { name: 'ServiceAccount', schema: ServiceAccount };
 
 const ListQuery = z.strictObject({
-  ...pageQuery,
+  ...pageQueryOf('user'),
   organization: OrganizationId.optional().meta({
     description: 'Defaults to your own organization. Required for admins, who can send `platform` to list those of the platform.',
   }),

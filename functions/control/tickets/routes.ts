@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { pageOf, pageQueryOf } from '../../../shared/http/page.ts';
 import { createRoute } from '../access/route.ts';
 import { announceAttachment } from './announce-attachment.ts';
 import { AttachmentResource, NewAttachment, UploadResource } from './attachments/attachment-resource.ts';
@@ -31,7 +31,6 @@ const messages = `${oneTicket}/messages`;
 const attachments = `${oneTicket}/attachments`;
 const parameters = { id: { description: 'The id of a ticket.', example: 'tkt_VbdBUPc4RtYvB8fK2m' } } as const;
 const ticket = { name: 'Ticket', schema: TicketResource };
-const PageQuery = z.strictObject(pageQuery);
 
 export const ticketRoutes = [
   route(
@@ -151,7 +150,7 @@ export const ticketRoutes = [
       summary: 'List the messages of a ticket',
       access: 'tickets:read',
       parameters,
-      query: PageQuery,
+      query: z.strictObject(pageQueryOf('message')),
       reply: {
         status: 200,
         description: 'A page of messages, oldest first. The first one is the text of the ticket.',
@@ -208,7 +207,7 @@ export const ticketRoutes = [
       summary: 'List the changes of a ticket',
       access: 'tickets:read',
       parameters,
-      query: PageQuery,
+      query: z.strictObject(pageQueryOf('event')),
       reply: {
         status: 200,
         description: 'A page of changes, oldest first.',

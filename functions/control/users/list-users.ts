@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Page, type PageRequest, pageQuery } from '../../../shared/http/page.ts';
+import { type Page, type PageRequest, pageQueryOf } from '../../../shared/http/page.ts';
 import { User } from '../../../shared/identity/user.ts';
 import type { UserStore } from '../../../shared/identity/user-store.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
@@ -10,7 +10,7 @@ import { OrganizationId } from '../organizations/organization.ts';
 const PLATFORM_USERS = 'platform';
 
 export const UsersQuery = z.strictObject({
-  ...pageQuery,
+  ...pageQueryOf('user'),
   organization: OrganizationId.optional().meta({
     description: 'Defaults to your own organization. Required for admins, who can send `platform` to list the users of the platform.',
   }),

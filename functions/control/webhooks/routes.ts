@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { pageOf, pageQueryOf } from '../../../shared/http/page.ts';
 import { DeliveryState } from '../../../shared/notifications/delivery.ts';
 import { createRoute } from '../access/route.ts';
 import { OrganizationId } from '../organizations/organization.ts';
@@ -38,7 +38,7 @@ const organization = OrganizationId.optional().meta({
 });
 const OrganizationQuery = z.strictObject({ organization });
 const DeliveriesQuery = z.strictObject({
-  ...pageQuery,
+  ...pageQueryOf('delivery'),
   organization,
   state: DeliveryState.optional().meta({ description: 'Only deliveries in this state. `dead` lists those that were given up.' }),
 });

@@ -46,15 +46,15 @@ const PATHS_WITH_ID: readonly [HostName, method: string, path: string][] = [
 ];
 
 const RANGE = 'start_time=1795219200&end_time=1795305600';
-// Lists whose cursors have a form reject all others. The cursors of the rest are ids, whether they exist or not.
+// Lists reject cursors of another form.
 const LISTS: readonly [path: string, statuses: readonly number[]][] = [
   ['/v1/tickets?after=', [400]],
-  ['/v1/billing/invoices?after=', [200, 400]],
+  ['/v1/billing/invoices?after=', [400]],
   [`/v1/billing/events?${RANGE}&after=`, [400]],
   ['/v1/organization/usage/completions?start_time=1795219200&page=', [400]],
   [`/v1/observability/requests?${RANGE}&after=`, [400]],
-  ['/v1/audit-log?after=', [200, 400]],
-  ['/v1/api-keys?after=', [200, 400]],
+  ['/v1/audit-log?after=', [400]],
+  ['/v1/api-keys?after=', [400]],
   ['/v1/deployments?after=', [200, 400]],
 ];
 const opaque = (position: string): string => `page_${Buffer.from(position).toString('base64url')}`;

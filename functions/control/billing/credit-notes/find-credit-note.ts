@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { CreditNoteStore } from '../../../../shared/billing/credit-note-store.ts';
 import type { CreditNote } from '../../../../shared/billing/invoice.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
-import { type Page, pageQuery } from '../../../../shared/http/page.ts';
+import { type Page, pageQueryOf } from '../../../../shared/http/page.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../../access/actor.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 import type { Download } from '../downloads/download.ts';
@@ -11,7 +11,7 @@ import { type InvoiceReads, visibleInvoice } from '../invoices/find-invoice.ts';
 import { type CreditNoteResource, toCreditNoteResource } from './credit-note-resource.ts';
 
 export const CreditNotesQuery = z.strictObject({
-  ...pageQuery,
+  ...pageQueryOf('creditNote'),
   organization: OrganizationId.optional().meta({
     description: 'The organization whose credit notes to list. Required for admins; otherwise your own organization.',
   }),

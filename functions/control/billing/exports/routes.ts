@@ -2,7 +2,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import { exportKey } from '../../../../shared/billing/export.ts';
 import { fingerprintOf, idempotencyKeyOf } from '../../../../shared/http/idempotency-key.ts';
-import { pageOf, pageQuery } from '../../../../shared/http/page.ts';
+import { pageOf, pageQueryOf } from '../../../../shared/http/page.ts';
 import { isOfPlatform, organizationFor } from '../../access/actor.ts';
 import { createRoute } from '../../access/route.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
@@ -50,7 +50,7 @@ export const exportRoutes = [
       operationId: 'listExports',
       summary: 'List exports',
       access: 'billing:read',
-      query: z.strictObject({ ...pageQuery, organization }),
+      query: z.strictObject({ ...pageQueryOf('export'), organization }),
       reply: {
         status: 200,
         description: 'A page of exports, newest first. They have no download URL; retrieve one to get it.',

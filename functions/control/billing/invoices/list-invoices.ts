@@ -45,6 +45,13 @@ export interface InvoiceListReads extends InvoiceReads {
   allInvoices: Pick<AllInvoicesStore, 'page' | 'getCheck'>;
 }
 
+const CURSOR = /^\d{4}-\d{2}#inv_[0-9A-Za-z]+$/;
+
+const checkCursor = ({ after, month }: InvoicesQuery): void => {
+  if (after !== undefined && !(CURSOR.test(after) && after.startsWith(month ?? '')))
+    throw new InvalidValue('after', 'expected the `next` of an earlier page of this list');
+};
+
 interface Found {
   invoices: Invoice[];
   next: string | null;
@@ -96,11 +103,7 @@ const ofOrganization = async (deps: InvoiceReads, actor: Actor, organization: st
   }
 };
 
-const CURSOR = /^\d{4}-\d{2}#inv_[0-9A-Za-z]+$/;
-
 const ofAll = async ({ invoices, allInvoices }: InvoiceListReads, { state, month, limit, after }: InvoicesQuery): Promise<Found> => {
-  if (after !== undefined && !(CURSOR.test(after) && after.startsWith(month ?? '')))
-    throw new InvalidValue('after', 'expected the `next` of an earlier page of this list');
   const { entries, next } = await allInvoices.page({ state, month }, { limit, after });
   const found = await invoices.getMany([...new Set(entries.map(({ id }) => id))]);
   // An earlier release can have changed the state of an invoice without its entry.
@@ -112,6 +115,7 @@ const ofAll = async ({ invoices, allInvoices }: InvoiceListReads, { state, month
  * @throws 400, 404
  */
 export const listInvoices = async (deps: InvoiceListReads, actor: Actor, query: InvoicesQuery): Promise<InvoiceList> => {
+  checkCursor(query);
   if (!isOfPlatform(actor) || query.organization !== undefined)
     return toList(await ofOrganization(deps, actor, organizationFor(actor, query.organization), query), true);
   const [found, { finished }] = await Promise.all([ofAll(deps, query), deps.allInvoices.getCheck()]);

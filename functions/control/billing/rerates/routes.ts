@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { idempotencyKeyOf } from '../../../../shared/http/idempotency-key.ts';
-import { pageOf, pageQuery } from '../../../../shared/http/page.ts';
+import { pageOf, pageQueryOf } from '../../../../shared/http/page.ts';
 import { createRoute } from '../../access/route.ts';
 import { NewRerate, RerateOfOrganization, RerateResource } from './rerate-resource.ts';
 import {
@@ -57,7 +57,7 @@ export const rerateRoutes = [
       summary: 'List rerates',
       access: 'rerates:read',
       limits: ['searches'],
-      query: z.strictObject(pageQuery),
+      query: z.strictObject(pageQueryOf('rerate')),
       reply: { status: 200, description: 'A page of rerates, newest first.', json: { name: 'RerateList', schema: pageOf(RerateResource) } },
       errors: [400, 503],
     },
@@ -84,7 +84,7 @@ export const rerateRoutes = [
       summary: 'List what a rerate changes by organization and month',
       access: 'rerates:read',
       parameters,
-      query: z.strictObject(pageQuery),
+      query: z.strictObject(pageQueryOf('organization')),
       reply: {
         status: 200,
         description: 'A page of organizations, by id: of the execution or, before it, of the preview.',

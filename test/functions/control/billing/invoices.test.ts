@@ -228,6 +228,8 @@ describe('an invoice', () => {
 
   test.each([{ after: 'x' }, { after: '2026-10#inv_1', month: '2026-09' }])('rejects %j, which no page returned', async (fields) => {
     await expect(listInvoices(deps, admin, query(fields))).rejects.toMatchObject({ status: 400, param: 'after' });
+    const { organization } = await newCustomer(deps);
+    await expect(listInvoices(deps, admin, query({ ...fields, organization }))).rejects.toMatchObject({ status: 400, param: 'after' });
   });
 
   test('is paid once, with the time and the reference', async () => {

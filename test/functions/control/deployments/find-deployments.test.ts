@@ -72,6 +72,17 @@ describe('a list', () => {
     expect([second.data.map(({ name }) => name), second.has_more]).toEqual([['c'], false]);
   });
 
+  test.each(['a b', '/a', 'a!1'])('rejects the cursor %j, which no page returned', async (after) => {
+    const refused = { status: 400, param: 'after' };
+    await expect(listDeployments(managed.deps, owner, { limit: 2, after })).rejects.toMatchObject(refused);
+    await expect(listDeployments(managed.deps, managed.admin, { limit: 2, after })).rejects.toMatchObject(refused);
+  });
+
+  test('rejects a name as the cursor of the list of all organizations', async () => {
+    const read = listDeployments(managed.deps, managed.admin, { limit: 2, after: 'a-name' });
+    await expect(read).rejects.toMatchObject({ status: 400, param: 'after' });
+  });
+
   test('has those of all organizations for the platform, without deleted ones, in pages', async () => {
     const { owner: other } = await managed.newTenant();
     const [own, theirs, deleted] = [await managed.create(owner), await managed.create(other), await managed.create(other, { name: 'x' })];

@@ -306,6 +306,11 @@ describe('an alias of a model that embeds', () => {
 });
 
 describe('the list of aliases', () => {
+  test.each(['key_a', 'a!', 'a!2'])('rejects the cursor %j, which no page returned', async (after) => {
+    const read = listModelAliases(deps, member, { limit: 1, after });
+    await expect(read).rejects.toMatchObject({ status: 400, param: 'after' });
+  });
+
   test('has those of the organization and those for all, page by page', async () => {
     await set(admin, 'claude', shared);
     await set(admin, 'claude-2', shared);
