@@ -1,5 +1,8 @@
 import * as z from 'zod';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import { InvalidValue } from '../../../shared/http/errors.ts';
+
+const MAX_NAME_CHARACTERS = 60;
 
 const unwrapped = (field: unknown): unknown =>
   field instanceof z.ZodOptional || field instanceof z.ZodDefault ? unwrapped(field.unwrap()) : field;
@@ -14,22 +17,28 @@ const takeRecord = (query: Record<string, unknown>, name: string): void => {
 /**
  * Collects the query parameters of a request, before validation. Parameters that the schema declares as arrays can be
  * repeated, with or without brackets: `models=a&models=b`, or `models[]=a&models[]=b` as OpenAI's clients send them.
- * Those that it declares as records are objects: `metadata[team]=a&metadata[env]=b`. Of other repeated parameters, the
- * last one counts.
+ * Those that it declares as records are objects: `metadata[team]=a&metadata[env]=b`.
+ * @throws 400 for another parameter that is repeated: API Gateway passes on only its last value
  */
 export const queryParametersOf = (
   schema: z.ZodObject,
   { queryStringParameters, multiValueQueryStringParameters }: Pick<ApiEvent, 'queryStringParameters' | 'multiValueQueryStringParameters'>,
 ): Record<string, unknown> => {
   const query: Record<string, unknown> = { ...queryStringParameters };
+  const lists = new Set<string>();
   for (const [name, field] of Object.entries(schema.shape)) {
     const type = unwrapped(field);
     if (type instanceof z.ZodRecord) takeRecord(query, name);
     if (!(type instanceof z.ZodArray)) continue;
     const names = [name, `${name}[]`];
     const values = names.flatMap((spelling) => multiValueQueryStringParameters?.[spelling] ?? []);
-    for (const spelling of names) delete query[spelling];
+    for (const spelling of names) {
+      lists.add(spelling);
+      delete query[spelling];
+    }
     if (values.length > 0) query[name] = values;
   }
+  for (const [name, values] of Object.entries(multiValueQueryStringParameters ?? {}))
+    if (values && values.length > 1 && !lists.has(name)) throw new InvalidValue(name.slice(0, MAX_NAME_CHARACTERS), 'expected it once');
   return query;
 };
