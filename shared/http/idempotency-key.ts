@@ -7,10 +7,10 @@ const MAX_CHARACTERS = 255;
 // Visible ASCII.
 const FORM = new RegExp(`^[!-~]{1,${MAX_CHARACTERS}}$`);
 
-/** The request's idempotency key; undefined if the header is missing or empty. Throws a 400 for an invalid key. */
+/** The request's idempotency key; undefined without the header. @throws 400 for an invalid or empty key */
 export const idempotencyKeyOf = (event: ApiEvent): string | undefined => {
   const key = headerOf(event, IDEMPOTENCY_HEADER.toLowerCase());
-  if (!key) return undefined;
+  if (key === undefined) return undefined;
   if (FORM.test(key)) return key;
   throw new InvalidRequest({
     param: IDEMPOTENCY_HEADER,

@@ -11,7 +11,7 @@ describe('the header', () => {
     expect(keyIn({ [name]: 'order-1' })).toBe('order-1');
   });
 
-  test.each([[{}], [{ 'Idempotency-Key': '' }], [{ 'Idempotency-Key': undefined }], [null]])('can be missing: %j', (headers) => {
+  test.each([[{}], [{ 'Idempotency-Key': undefined }], [null]])('can be missing: %j', (headers) => {
     expect(idempotencyKeyOf(event({ headers }))).toBeUndefined();
   });
 
@@ -19,7 +19,7 @@ describe('the header', () => {
     expect(keyIn({ 'Idempotency-Key': key })).toBe(key);
   });
 
-  test.each([' ', 'a b', 'a\n', 'a\tb', 'é', '\u007f', '鍵', 'x'.repeat(256)])('is a 400 with %j', (key) => {
+  test.each(['', ' ', 'a b', 'a\n', 'a\tb', 'é', '\u007f', '鍵', 'x'.repeat(256)])('is a 400 with %j', (key) => {
     const refused = expect.objectContaining({ status: 400, param: 'Idempotency-Key', code: 'invalid_idempotency_key' });
     expect(() => keyIn({ 'Idempotency-Key': key })).toThrow(refused);
   });
