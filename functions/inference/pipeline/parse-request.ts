@@ -105,7 +105,7 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
     const body = readJsonBody(event, OPAQUE);
     named.push(...modelOf(body));
     checkLogHeader(event);
-    const isFallbackOn = route.fallbacks !== undefined && !isFallbackOff(event) && mayFallBack(authenticated.item);
+    const isFallbackOn = !isFallbackOff(event) && route.fallbacks !== undefined && mayFallBack(authenticated.item);
     const read = validate(route.schema, body);
     const inventory = deps.modelsOf(authenticated.item.org);
     const affinityOf = () => splitAffinity(authenticated.item.org, read, body, event, user.userId);

@@ -355,6 +355,13 @@ describe('the header X-Wait-For-Capacity', () => {
     expect((await call({ input: 'a' }, { 'x-wait-for-capacity': '280' })).statusCode).toBe(200);
     expect(sent).toHaveLength(1);
   });
+
+  test('rejects an invalid header for fallbacks, although it has none', async () => {
+    const { call } = await route.setUp(answers);
+    const refused = { status: 400, param: 'x-sluice-fallback' };
+    await expect(call({ input: 'a' }, { 'x-sluice-fallback': 'no' })).rejects.toMatchObject(refused);
+    expect((await call({ input: 'a' }, { 'x-sluice-fallback': 'off' })).statusCode).toBe(200);
+  });
 });
 
 describe('an idempotency key', () => {
