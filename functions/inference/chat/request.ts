@@ -127,13 +127,22 @@ interface Fault {
 export const maxTokensOf = ({ max_completion_tokens, max_tokens }: ChatCompletionRequest): number | undefined =>
   max_completion_tokens ?? max_tokens ?? undefined;
 
+/** The field that has the caller's token limit. */
+export const maxTokensFieldOf = ({ max_completion_tokens }: Pick<ChatCompletionRequest, 'max_completion_tokens'>): string =>
+  max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens';
+
 const contradiction = (request: ChatCompletionRequest): Fault | undefined => {
   const { stream, stream_options, logprobs, top_logprobs, thinking, reasoning_effort } = request;
   const fault = (path: string, message: string): Fault => ({ path: [path], message });
   if (stream_options && !stream) return fault('stream_options', 'stream_options is only valid when stream is true');
   if (top_logprobs != null && !logprobs) return fault('top_logprobs', 'top_logprobs is only valid when logprobs is true');
   if (thinking && reasoning_effort != null) return fault('thinking', 'send either thinking or reasoning_effort, not both');
-  return modelsFault(request) ?? samplingFault(request, maxTokensOf(request)) ?? toolFault(request) ?? pairCalls(request.messages).fault;
+  return (
+    modelsFault(request) ??
+    samplingFault(request, maxTokensOf(request), maxTokensFieldOf(request)) ??
+    toolFault(request) ??
+    pairCalls(request.messages).fault
+  );
 };
 
 /** The schema of a chat completion request. */

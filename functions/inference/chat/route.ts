@@ -1,11 +1,10 @@
-import type { FieldNames } from '../../../shared/http/errors.ts';
 import { idLike } from '../../../shared/ids/id.ts';
 import { modelsAfterFirst } from '../fallback/requested-models.ts';
 import type { InferenceRoute } from '../pipeline/inference-route.ts';
 import type { ReplyForm } from './reply.ts';
 import { createChatStream } from './reply-stream.ts';
 import { createChatCompletion } from './reply-whole.ts';
-import { type ChatCompletionRequest, chatRequest, maxTokensOf } from './request.ts';
+import { type ChatCompletionRequest, chatRequest, maxTokensFieldOf, maxTokensOf } from './request.ts';
 import { checkSupport, ignoredFields, isChatField } from './support.ts';
 import { toChatPrompt } from './to-prompt.ts';
 import { toUpstreamChat } from './to-upstream.ts';
@@ -16,8 +15,6 @@ const formOf = (request: ChatCompletionRequest): ReplyForm => ({
   tokenIds: request.return_token_ids === true,
   isLegacy: isLegacy(request),
 });
-
-const NEWER_NAME: FieldNames = { max_tokens: 'max_completion_tokens' };
 
 /** Creates chat completions (interface 4.1). */
 export const chatCompletions: InferenceRoute<ChatCompletionRequest> = {
@@ -32,7 +29,7 @@ export const chatCompletions: InferenceRoute<ChatCompletionRequest> = {
     requestedTokens: maxTokensOf(request),
     whenExceeded: request.context_length_exceeded_behavior ?? 'truncate',
     maxPromptTokens: request.prompt_truncate_len ?? undefined,
-    ...(request.max_completion_tokens != null && { names: NEWER_NAME }),
+    names: { max_tokens: maxTokensFieldOf(request) },
   }),
   toPrompt: toChatPrompt,
   toUpstream: toUpstreamChat,

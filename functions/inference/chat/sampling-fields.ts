@@ -99,10 +99,11 @@ interface Sampling {
 export const samplingFault = (
   { n, temperature, min_tokens }: Sampling,
   maxTokens: number | null | undefined,
+  maxTokensField = 'max_tokens',
 ): { path: string[]; message: string } | undefined => {
   if ((n ?? 1) !== 1 && temperature != null && temperature < GREEDY_BELOW)
     return { path: ['n'], message: 'n must be 1 when temperature is 0: every choice would be the same' };
   if (min_tokens != null && maxTokens != null && min_tokens > maxTokens)
-    return { path: ['min_tokens'], message: `expected at most max_tokens, which is ${maxTokens}` };
+    return { path: ['min_tokens'], message: `expected at most ${maxTokensField}, which is ${maxTokens}` };
   return undefined;
 };

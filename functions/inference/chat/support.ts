@@ -3,7 +3,7 @@ import type { Model } from '../../../shared/models/model.ts';
 import { dialectOf } from '../../../shared/upstream/dialects.ts';
 import { checkFormat } from './check-format.ts';
 import { checkLogprobsSize } from './logprobs-size.ts';
-import { type ChatCompletionRequest, type ChatExtra, type ChatField, chatFields, hasTools } from './request.ts';
+import { type ChatCompletionRequest, type ChatExtra, type ChatField, chatFields, hasTools, maxTokensFieldOf } from './request.ts';
 import { samplingExtras } from './sampling-fields.ts';
 import { keepsThinkingBudget, thinkingBudget } from './thinking.ts';
 import { isLegacy } from './tool.ts';
@@ -30,12 +30,13 @@ export const checkTokenIds = (
   }
 };
 
-const checkLogprobs = ({ stream, logprobs, top_logprobs, n }: ChatCompletionRequest, maxTokens: number): void => {
+const checkLogprobs = (request: ChatCompletionRequest, maxTokens: number): void => {
+  const { stream, logprobs, top_logprobs, n } = request;
   if (stream || !logprobs) return;
   checkLogprobsSize({
     tokens: (n ?? 1) * maxTokens,
     top: top_logprobs ?? 0,
-    formula: 'n × max_tokens × (top_logprobs + 1)',
+    formula: `n × ${maxTokensFieldOf(request)} × (top_logprobs + 1)`,
     holder: 'a response without streaming',
     remedy: 'Send stream: true or request fewer.',
     param: 'logprobs',

@@ -29,6 +29,10 @@ describe('the check for contradicting fields', () => {
     expect(() => read(body)).toThrow(expect.objectContaining({ status: 400, param }));
   });
 
+  test.each(['max_tokens', 'max_completion_tokens'])('names the limit of the answer as the caller sent it: %s', (field) => {
+    expect(() => read({ min_tokens: 5, [field]: 4 })).toThrow(`expected at most ${field}, which is 4`);
+  });
+
   test.each([
     [{ n: 2, temperature: 1 }],
     [{ n: 2 }],

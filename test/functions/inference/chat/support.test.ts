@@ -78,6 +78,10 @@ describe('token ids', () => {
           const many = { logprobs: true, top_logprobs: 20, n: 16, max_tokens: 2_048 };
           const large = { max_output_tokens: 4_096 };
           expect(() => check(read(many), model(large))).toThrow(expect.objectContaining({ status: 400, param: 'logprobs' }));
+          const { max_tokens: max_completion_tokens, ...others } = many;
+          expect(() => check(read({ ...others, max_completion_tokens }), model(large))).toThrow(
+            '(n × max_completion_tokens × (top_logprobs + 1))',
+          );
           expect(() => check(read({ ...many, stream: true }), model(large))).not.toThrow();
           expect(() => check(read({ ...many, n: 1 }), model(large))).not.toThrow();
         });
