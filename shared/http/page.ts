@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type IdKind, prefixes } from '../ids/id.ts';
+import { InvalidValue } from './errors.ts';
 
 const MAX_LIMIT = 100;
 
@@ -9,10 +10,20 @@ const limit = z.coerce
   .default(20)
   .meta({ description: 'The maximum number of entries on a page.', type: 'integer' });
 
+const expectedCursor = (next: string): string => `expected the \`${next}\` of an earlier page of this list`;
+
+/** A cursor that no page of the list returned: 400. */
+export class WrongCursor extends InvalidValue {
+  /** @param next the field of a page that has the cursor */
+  constructor(param = 'after', next = 'next') {
+    super(param, expectedCursor(next));
+  }
+}
+
 const afterLike = (form: RegExp) =>
   z
     .string()
-    .regex(form, 'expected the `next` of an earlier page of this list')
+    .regex(form, expectedCursor('next'))
     .optional()
     .meta({ description: 'The `next` of the previous page. Returns the entries after it.' });
 

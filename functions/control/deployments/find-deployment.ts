@@ -3,8 +3,8 @@ import type { CatalogueStore } from '../../../shared/deployments/catalogue-store
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { DeploymentState } from '../../../shared/deployments/state.ts';
-import { InvalidValue, ResourceNotFound } from '../../../shared/http/errors.ts';
-import { type Page, type PageRequest, pageQuery } from '../../../shared/http/page.ts';
+import { ResourceNotFound } from '../../../shared/http/errors.ts';
+import { type Page, type PageRequest, pageQuery, WrongCursor } from '../../../shared/http/page.ts';
 import { prefixes } from '../../../shared/ids/id.ts';
 import { instancePriceAt } from '../../../shared/prices/instance-price.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
@@ -102,12 +102,12 @@ const inState =
     return { wanted: wanted.filter(({ state }) => state === (wantedState ?? state)), next };
   };
 
+const DeploymentId = z.string().regex(new RegExp(`^${prefixes.deployment}[0-9A-Za-z]+$`));
+
 // The list of all continues after an id, an organization's after a name.
 const checkCursor = (after: string | undefined, isOfAll: boolean): void => {
-  if (after !== undefined && !(isOfAll ? ID : ServedName).safeParse(after).success)
-    throw new InvalidValue('after', 'expected the `next` of an earlier page of this list');
+  if (after !== undefined && !(isOfAll ? DeploymentId : ServedName).safeParse(after).success) throw new WrongCursor();
 };
-const ID = z.string().regex(new RegExp(`^${prefixes.deployment}[0-9A-Za-z]+$`));
 
 /**
  * Lists the deployments that are not deleted: an organization's by name or, for the platform without an organization,

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
-import { InvalidValue, ResourceNotFound } from '../../../shared/http/errors.ts';
-import type { Page, PageRequest } from '../../../shared/http/page.ts';
+import { ResourceNotFound } from '../../../shared/http/errors.ts';
+import { type Page, type PageRequest, WrongCursor } from '../../../shared/http/page.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { AliasChanged, type AliasStore, MAX_ALIASES, versionOfAlias } from '../../../shared/models/alias-store.ts';
@@ -197,7 +197,7 @@ export const listModelAliases = async (
   actor: Actor,
   { organization, limit, after = '' }: PageRequest & { organization?: string | undefined },
 ): Promise<Page<ModelAliasResource>> => {
-  if (after !== '' && !PLACE.test(after)) throw new InvalidValue('after', 'expected the `next` of an earlier page of this list');
+  if (after !== '' && !PLACE.test(after)) throw new WrongCursor();
   const listOf = async (owner: string, rank: number): Promise<Listed[]> => {
     const aliases = await deps.aliases.list(owner);
     const isListed = await canSee(deps, actor, owner);

@@ -1,6 +1,5 @@
 import { monthOf } from '../../../shared/billing/month.ts';
-import { InvalidValue } from '../../../shared/http/errors.ts';
-import type { Page, PageRequest } from '../../../shared/http/page.ts';
+import { type Page, type PageRequest, WrongCursor } from '../../../shared/http/page.ts';
 import { ModelNotFound } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
@@ -88,8 +87,7 @@ const placeOf = ({ rank, model: { name } }: Listed): { rank: number; name: strin
 
 const readAfter = (after: string): { rank: number; name: string } => {
   const [, rank, name] = /^([01]):(.+)$/s.exec(after) ?? [];
-  if (rank === undefined || name === undefined)
-    throw new InvalidValue('after', 'expected the `next` value of an earlier page of this list');
+  if (rank === undefined || name === undefined) throw new WrongCursor();
   return { rank: Number(rank), name };
 };
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { InvalidValue } from '../../../shared/http/errors.ts';
+import { WrongCursor } from '../../../shared/http/page.ts';
 
 const PREFIX = 'page_';
 const HASH_CHARACTERS = 22;
@@ -34,7 +35,7 @@ export const positionOf = <Position extends z.ZodType>(
 ): z.output<Position> => {
   const isOne = cursor.startsWith(PREFIX) && cursor.length <= MAX_CHARACTERS;
   const { data } = z.tuple([z.string(), position]).safeParse(isOne ? parse(cursor) : undefined);
-  if (!data) throw new InvalidValue(param, `expected the \`${next}\` of an earlier page`);
+  if (!data) throw new WrongCursor(param, next);
   const [hash, at] = data as [string, z.output<Position>];
   if (hash !== hashOf(bound))
     throw new InvalidValue(param, 'it belongs to another query. Send all other parameters as for the page that returned it');

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { InvalidValue } from '../../../shared/http/errors.ts';
-import { type Page, pageQuery } from '../../../shared/http/page.ts';
+import { type Page, pageQuery, WrongCursor } from '../../../shared/http/page.ts';
 import { statusAt } from '../../../shared/tickets/lifecycle.ts';
 import { Category, Severity, TicketStatus, type TicketSummary } from '../../../shared/tickets/ticket.ts';
 import { isPosition, type TicketList } from '../../../shared/tickets/ticket-store.ts';
@@ -58,7 +57,7 @@ export const listTickets = async (
   query: TicketsQuery,
 ): Promise<Page<TicketListEntry>> => {
   if (query.assignee !== undefined) requireSupport(actor, 'assignee');
-  if (query.after !== undefined && !isPosition(query.after)) throw new InvalidValue('after', 'expected the `next` of an earlier page');
+  if (query.after !== undefined && !isPosition(query.after)) throw new WrongCursor();
   const { tickets, next } = await deps.tickets.list(listFor(actor, query), {
     limit: query.limit,
     after: query.after,

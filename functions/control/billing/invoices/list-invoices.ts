@@ -3,8 +3,7 @@ import type { AllInvoicesStore } from '../../../../shared/billing/all-invoices-s
 import { type Invoice, InvoiceState } from '../../../../shared/billing/invoice.ts';
 import type { InvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { Month } from '../../../../shared/billing/month.ts';
-import { InvalidValue } from '../../../../shared/http/errors.ts';
-import { pageOf, pageQuery } from '../../../../shared/http/page.ts';
+import { pageOf, pageQuery, WrongCursor } from '../../../../shared/http/page.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../../access/actor.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
@@ -48,8 +47,7 @@ export interface InvoiceListReads extends InvoiceReads {
 const CURSOR = /^\d{4}-\d{2}#inv_[0-9A-Za-z]+$/;
 
 const checkCursor = ({ after, month }: InvoicesQuery): void => {
-  if (after !== undefined && !(CURSOR.test(after) && after.startsWith(month ?? '')))
-    throw new InvalidValue('after', 'expected the `next` of an earlier page of this list');
+  if (after !== undefined && !(CURSOR.test(after) && after.startsWith(month ?? ''))) throw new WrongCursor();
 };
 
 interface Found {
