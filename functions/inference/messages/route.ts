@@ -5,7 +5,7 @@ import { PromptTooLong } from './prompt-too-long.ts';
 import { createMessageStream } from './reply-stream.ts';
 import { createMessageReply } from './reply-whole.ts';
 import { type MessagesRequest, messagesRequest } from './request.ts';
-import { checkMessages, fieldNames, ignoredMessagesFields, isMessagesField } from './support.ts';
+import { checkMessages, fieldNamesOf, ignoredMessagesFields, isMessagesField } from './support.ts';
 import { messagesPrompt, toChatSettings } from './to-chat.ts';
 
 /** Creates messages, as Anthropic's Messages API defines them (https://platform.claude.com/docs/en/api/messages). */
@@ -17,11 +17,11 @@ export const messages: InferenceRoute<MessagesRequest> = {
   ignored: ignoredMessagesFields,
   isDocumented: isMessagesField,
   choices: () => 1,
-  window: ({ body }) => ({
-    requestedTokens: body.max_tokens ?? undefined,
+  window: (request) => ({
+    requestedTokens: request.body.max_tokens ?? undefined,
     whenExceeded: 'truncate',
     maxPromptTokens: undefined,
-    names: fieldNames,
+    names: fieldNamesOf(request),
     exceeded: (facts) => new PromptTooLong(facts),
   }),
   toPrompt: messagesPrompt,

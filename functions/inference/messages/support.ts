@@ -6,14 +6,18 @@ import { droppedBlocks } from './blocks.ts';
 import { isThinking, knownFields, type MessagesRequest } from './request.ts';
 import { toChatSettings } from './to-chat.ts';
 
-/** The Messages API's names for a chat completion's fields. */
-export const fieldNames: FieldNames = {
+const fieldNames: FieldNames = {
   stop: 'stop_sequences',
   user: 'metadata.user_id',
   parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
   response_format: 'output_config.format',
   reasoning_effort: 'output_config.effort',
 };
+const olderNames: FieldNames = { ...fieldNames, response_format: 'output_format' };
+
+/** The Messages API's names for a chat completion's fields, as a request has them. */
+export const fieldNamesOf = ({ body: { output_config, output_format } }: MessagesRequest): FieldNames =>
+  output_format && !output_config?.format ? olderNames : fieldNames;
 
 // A new message instead would be another answer.
 class PrefillUnsupported extends ApiError {
@@ -40,7 +44,7 @@ class ThreadUnsupported extends ApiError {
 export const checkMessages = (request: MessagesRequest, model: Model, maxTokens: number): void => {
   if (request.body.thread != null) throw new ThreadUnsupported();
   if (request.conversation.continues && !dialectOf(model).continuesLastMessage) throw new PrefillUnsupported(model.name);
-  checkSupport(toChatSettings(request, maxTokens), model, maxTokens, fieldNames);
+  checkSupport(toChatSettings(request, maxTokens), model, maxTokens, fieldNamesOf(request));
 };
 
 // Anthropic's fields without effect here.
@@ -76,11 +80,12 @@ export const isMessagesField = (name: string): boolean => documentedNames.has(na
 export const ignoredMessagesFields = (request: MessagesRequest, model: Model): string[] => {
   const { body, conversation } = request;
   const { thinking, output_config } = body;
+  const names = fieldNamesOf(request);
   const hidesThinking = thinking != null && 'display' in thinking && thinking.display === 'omitted';
   return [
     ...Object.entries(body).flatMap(([name, value]) => (value == null || knownFields.has(name) ? [] : [name])),
-    ...ignoredFields(toChatSettings(request), model).map((name) => nameOf(name, fieldNames)),
-    ...(output_config?.effort && !isThinking(body) ? [nameOf('reasoning_effort', fieldNames)] : []),
+    ...ignoredFields(toChatSettings(request), model).map((name) => nameOf(name, names)),
+    ...(output_config?.effort && !isThinking(body) ? [nameOf('reasoning_effort', names)] : []),
     // The text always goes out: without it, a client could not send the reasoning between two calls back.
     ...(hidesThinking ? [DISPLAY] : []),
     ...Array.from(conversation.dropped, blockField),

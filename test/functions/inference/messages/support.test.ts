@@ -63,10 +63,13 @@ describe('the model', () => {
     expect(() => checkMessages(read({ tools }), without({ tools: false }), 100)).toThrow("does not support 'tools'");
   });
 
-  test('must support the format of the answer, whose error has the name of the field', () => {
-    expect(() => checkMessages(read({ output_config: { format: schema } }), without({ json_object: false }), 100)).toThrow(
-      expect.objectContaining({ status: 400, param: 'output_config.format' }),
-    );
+  test.each([
+    ['output_config.format', { output_config: { format: schema } }],
+    ['output_format', { output_format: schema }],
+    ['output_format', { output_format: schema, output_config: { effort: 'low' } }],
+    ['output_config.format', { output_format: schema, output_config: { format: schema } }],
+  ])('must support the format of the answer, whose error has the name of the field: %s', (param, body) => {
+    expect(() => checkMessages(read(body), without({ json_object: false }), 100)).toThrow(expect.objectContaining({ status: 400, param }));
   });
 });
 
