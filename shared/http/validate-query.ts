@@ -5,6 +5,9 @@ import { validate } from './validate.ts';
 const MAX_NAME_CHARACTERS = 60;
 const MAX_NAMES = 8;
 
+/** The name of a query parameter, which a caller chose, as errors have it. */
+export const shownName = (name: string): string => name.slice(0, MAX_NAME_CHARACTERS);
+
 const expectedNames = (names: readonly string[]): string => {
   if (names.length === 0) return 'this path takes none, so it must be left out';
   if (names.length > MAX_NAMES) return 'GET /openapi.json lists those that are expected';
@@ -17,11 +20,10 @@ const expectedNames = (names: readonly string[]): string => {
  */
 export const validateQuery = <Schema extends z.ZodObject>(schema: Schema, query: Readonly<Record<string, unknown>>): z.output<Schema> => {
   const names = Object.keys(schema.shape);
-  const unknown = Object.keys(query)
-    .find((name) => !names.includes(name))
-    ?.slice(0, MAX_NAME_CHARACTERS);
+  const unknown = Object.keys(query).find((name) => !names.includes(name));
   if (unknown === undefined) return validate(schema, query);
-  throw new InvalidRequest({ message: `Unknown query parameter '${unknown}': ${expectedNames(names)}.`, param: unknown });
+  const param = shownName(unknown);
+  throw new InvalidRequest({ message: `Unknown query parameter '${param}': ${expectedNames(names)}.`, param });
 };
 
 const NO_QUERY = z.strictObject({});

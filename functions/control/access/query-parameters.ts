@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { InvalidValue } from '../../../shared/http/errors.ts';
-
-const MAX_NAME_CHARACTERS = 60;
+import { shownName } from '../../../shared/http/validate-query.ts';
 
 const unwrapped = (field: unknown): unknown =>
   field instanceof z.ZodOptional || field instanceof z.ZodDefault ? unwrapped(field.unwrap()) : field;
@@ -25,20 +24,20 @@ export const queryParametersOf = (
   { queryStringParameters, multiValueQueryStringParameters }: Pick<ApiEvent, 'queryStringParameters' | 'multiValueQueryStringParameters'>,
 ): Record<string, unknown> => {
   const query: Record<string, unknown> = { ...queryStringParameters };
-  const lists = new Set<string>();
+  const all = { ...multiValueQueryStringParameters };
   for (const [name, field] of Object.entries(schema.shape)) {
     const type = unwrapped(field);
     if (type instanceof z.ZodRecord) takeRecord(query, name);
     if (!(type instanceof z.ZodArray)) continue;
     const names = [name, `${name}[]`];
-    const values = names.flatMap((spelling) => multiValueQueryStringParameters?.[spelling] ?? []);
+    const values = names.flatMap((spelling) => all[spelling] ?? []);
     for (const spelling of names) {
-      lists.add(spelling);
       delete query[spelling];
+      delete all[spelling];
     }
     if (values.length > 0) query[name] = values;
   }
-  for (const [name, values] of Object.entries(multiValueQueryStringParameters ?? {}))
-    if (values && values.length > 1 && !lists.has(name)) throw new InvalidValue(name.slice(0, MAX_NAME_CHARACTERS), 'expected it once');
+  const repeated = Object.keys(all).find((name) => (all[name]?.length ?? 0) > 1);
+  if (repeated !== undefined) throw new InvalidValue(shownName(repeated), 'expected it once');
   return query;
 };

@@ -4,8 +4,7 @@ import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { DeploymentState } from '../../../shared/deployments/state.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
-import { type Page, type PageRequest, pageQuery, WrongCursor } from '../../../shared/http/page.ts';
-import { prefixes } from '../../../shared/ids/id.ts';
+import { type Page, type PageRequest, pageQuery, pageQueryOf, WrongCursor } from '../../../shared/http/page.ts';
 import { instancePriceAt } from '../../../shared/prices/instance-price.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
 import { filteredPage } from '../lists/filtered-page.ts';
@@ -102,11 +101,11 @@ const inState =
     return { wanted: wanted.filter(({ state }) => state === (wantedState ?? state)), next };
   };
 
-const DeploymentId = z.string().regex(new RegExp(`^${prefixes.deployment}[0-9A-Za-z]+$`));
+const { after: IdCursor } = pageQueryOf('deployment');
 
 // The list of all continues after an id, an organization's after a name.
 const checkCursor = (after: string | undefined, isOfAll: boolean): void => {
-  if (after !== undefined && !(isOfAll ? DeploymentId : ServedName).safeParse(after).success) throw new WrongCursor();
+  if (after !== undefined && !(isOfAll ? IdCursor : ServedName).safeParse(after).success) throw new WrongCursor();
 };
 
 /**
