@@ -77,7 +77,7 @@ describe('tickets in the console', () => {
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await page.getByRole('textbox', { name: 'Reply' }).inputValue()).toBe('A long reply.');
-    // What could not be read is read again, and the button moves up when its notices go.
+    // The ticket is read again, and the button moves up when the notices go.
     await page.getByText('This may be out of date').first().waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Send reply' }).click();
     await page.getByRole('log').getByText('A long reply.').waitFor();
