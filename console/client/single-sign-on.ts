@@ -2,7 +2,7 @@ import { consolePath } from './address.ts';
 import { publicRequest } from './public-request.ts';
 import { callWithCookie } from './session.ts';
 
-// Of this tab alone, until the login comes back to it.
+// The key of this tab's storage that keeps a login until the identity provider sends the browser back.
 const STORED = 'sluice-single-sign-on';
 const VERIFIER_BYTES = 32;
 

@@ -21,7 +21,7 @@ export interface CountedPrompt {
  * template. Two prompts give only a rough estimate, because words differ in their number of tokens.
  */
 export const createPromptLengths = () => {
-  // Of the prompts that were sent: the sums of a linear regression of tokens on words.
+  // The sums of a linear regression of tokens on words, over the prompts that were sent.
   let [count, words, tokens, squares, products] = [0, 0, 0, 0, 0];
 
   // Without prompts of different lengths, the mean number of tokens a word; without any prompt, one.

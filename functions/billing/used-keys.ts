@@ -54,7 +54,7 @@ const lastTotalsMs = async ({ rollups }: UsedKeysDependencies, keyId: string, da
   return lastMs ?? Date.parse(day) + DAY_MS - 1;
 };
 
-// Of the many keys without usage.
+// The usage of the many keys that have none.
 const NONE: ReadonlySet<string> = new Set();
 
 interface Life {

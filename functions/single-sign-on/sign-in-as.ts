@@ -29,7 +29,7 @@ const checkOfDemotion = async (
   if (user.id === break_glass) return undefined;
   const other = (await directory.ownersOf(organization, 2)).find(({ id }) => id !== user.id);
   const refused = (): LoginFailed => new LoginFailed('changed_meanwhile');
-  // Of two owners who are demoted at the same time, one fails.
+  // If two owners are demoted at the same time, one login fails.
   return other && [accounts.toCheck(placeOfUser(other.id), { status: 'active', role: 'owner' }, refused)];
 };
 

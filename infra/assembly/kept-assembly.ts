@@ -18,7 +18,7 @@ const SOURCES_OF_APP = [...SOURCES_OF_BUNDLES, 'infra/app.ts', 'infra/{config,co
 const KEPT_FOLDER = '.sluice/assemblies';
 const BUNDLES_FOLDER = '.sluice/bundles';
 const MAX_KEPT = 64;
-// Of so many states of the sources.
+// The number of states of the sources whose bundles are kept.
 const MAX_BUNDLES = 3;
 // Written last, so an assembly that has it is whole.
 const LAST_FILE = 'kept.json';

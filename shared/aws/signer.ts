@@ -81,7 +81,7 @@ interface Head {
   amzDate: string;
   sessionToken: string | undefined;
   text: string;
-  /** Of the signed headers. */
+  /** The names of the signed headers. */
   names: string;
 }
 

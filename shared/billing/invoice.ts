@@ -41,7 +41,7 @@ export const InvoiceLine = z.object({
   deployment_name: z.string().nullable(),
   instance_type: z.string().nullable(),
   price_version: z.string().nullable(),
-  /** Of an `adjustment`: the price version by which the usage was rated before. Lines of release 0.1.0 lack it. */
+  /** Only an `adjustment`: the price version by which the usage was rated before. Lines of release 0.1.0 lack it. */
   rerate_from: z.string().nullable().optional(),
   /** Tokens, or seconds × instances; null for lines that are only an amount. */
   quantity: Integer.nullable(),
@@ -164,7 +164,7 @@ export const CreditNote = z.object({
   reason: z.string(),
   /** The note of its invoice. */
   note: z.string().nullable().optional(),
-  /** Of a credit note for service levels: they add up to the amount. */
+  /** Only a credit note for service levels has lines: they add up to the amount. */
   lines: z.array(CreditLine).optional(),
   /** The credited amount, positive, in whole units of its currency, such as cents. */
   amount_nanos: Nanos,

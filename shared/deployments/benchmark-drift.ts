@@ -16,7 +16,7 @@ export const isComparable = (one: BenchmarkCurve, other: BenchmarkCurve): boolea
 const isAlike = (one: BenchmarkCurve, other: BenchmarkCurve): boolean =>
   isComparable(one, other) && one.instance_type === other.instance_type && one.accelerators === other.accelerators;
 
-// Of one copy, since the number of copies can differ.
+// The rate of one copy, since the number of copies can differ.
 const rateOfCopy = ({ tokens_per_second, copies }: BenchmarkPoint): number => tokens_per_second / copies;
 
 const kneeOf = ({ points, result }: Pick<BenchmarkCurve, 'points' | 'result'>): BenchmarkPoint | undefined =>

@@ -38,7 +38,7 @@ export const BenchmarkPoint = z.object({
   copies: z.int().min(1),
   requests: z.int().min(0),
   failed_requests: z.int().min(0),
-  /** Of these requests together. */
+  /** Tokens of these requests together. */
   prompt_tokens: z.int().min(0),
   completion_tokens: z.int().min(0),
   ttft_ms: Times,

@@ -33,9 +33,9 @@ export const InstanceType = z.object({
   accelerator: z.string(),
   /** Accelerators of an instance. */
   accelerators: z.int().min(1),
-  /** Of each accelerator. */
+  /** The memory of each accelerator. */
   accelerator_memory_gib: z.number(),
-  /** Of the instance. */
+  /** The memory of the instance. */
   memory_gib: z.number(),
   /** Sluice's charge for an instance. Without a price in force, nothing can use the type. */
   prices: z.array(InstancePrice).max(MAX_INSTANCE_PRICES),

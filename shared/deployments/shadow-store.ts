@@ -42,7 +42,7 @@ export const shadowRecordKey = (deployment: string, number: number): RecordKey =
   record: SHADOW + (number % MAX_SHADOWS),
 });
 
-// Of 13 digits, so that texts compare like numbers.
+// The time has 13 digits, so that texts compare like numbers.
 const holderOf = ({ id, expiresAtMs }: ShadowReservation): string => `${expiresAtMs}#${id}`;
 
 const placeOf = (reservation: ShadowReservation): ShadowPlace => {

@@ -26,7 +26,7 @@ const UnixMs = z.int().min(0);
 
 /** A comparison of a deployment's next generation with the one that serves, at rest. */
 export const Shadow = ShadowSettings.extend({
-  /** Of the deployment's comparisons. Never used again. */
+  /** Counts the deployment's comparisons. It is never used again. */
   number: z.int().min(1),
   /** The generation that requests are also sent to. */
   generation: z.int().min(1),

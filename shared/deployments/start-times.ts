@@ -7,7 +7,7 @@ export interface StartTime {
   p90: number;
 }
 
-// Of a deployment without earlier starts: a 0.6 B model on one GPU was measured at 9 to 10 minutes.
+// For a deployment without earlier starts: a 0.6 B model on one GPU was measured at 9 to 10 minutes.
 const DEFAULT_START: StartTime = { p50: 600, p90: 1_200 };
 
 // An instance has to boot, and to pull an image of several gigabytes.

@@ -23,7 +23,7 @@ export interface StoredUser extends User {
   second_factor?: SecondFactor;
   /** Absent: a person. */
   kind?: 'service_account';
-  /** Of a service account: the only permissions of its role that it has. Absent: all of them. */
+  /** Only service accounts: the permissions of their role that they have. Absent: all of them. */
   permissions?: readonly Permission[];
 }
 

@@ -37,7 +37,7 @@ const isAsRead = (before: ModelAlias | undefined) => {
 };
 
 interface SplitStop {
-  /** Of the split. */
+  /** The id of the split. */
   id: string;
   /** Unix seconds. */
   stoppedAt: number;

@@ -108,7 +108,7 @@ export const MAX_PRICES = 100;
 
 /** The next generation of a deployment, to which some requests are also sent after their replies. */
 export const ModelShadow = z.strictObject({
-  /** Of the comparison. */
+  /** The number of the comparison. */
   number: z.int().min(1),
   target: Target,
   dialect: DialectName,

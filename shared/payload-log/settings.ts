@@ -40,7 +40,7 @@ export const PayloadLogSettings = z.object({
   /** The id of the user. */
   updated_by: z.string(),
   version: z.int(),
-  /** Of an organization: the last change has yet to reach some of its API keys. */
+  /** Only an organization's settings: the last change has yet to reach some of its API keys. */
   pending: z.boolean().default(false),
 });
 export type PayloadLogSettings = z.infer<typeof PayloadLogSettings>;

@@ -9,7 +9,7 @@ import { markerOf } from './redaction/redact-text.ts';
 import { type Redacted, redactValue } from './redaction/redact-value.ts';
 import type { PayloadLogSettings } from './settings.ts';
 
-// Of each direction, before compression.
+// The most of each direction, before compression.
 const MAX_BYTES = 1_000_000;
 
 const compress = promisify(gzip);

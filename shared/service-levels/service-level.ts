@@ -13,7 +13,7 @@ export const ServiceMiss = z.object({
 });
 export type ServiceMiss = z.output<typeof ServiceMiss>;
 
-// Of a model in a month.
+// Counts of a model in a month.
 const counts = {
   /** Requests that count: those that were answered, and those that failed by no fault of the caller. */
   answered: z.int(),

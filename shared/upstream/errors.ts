@@ -45,7 +45,7 @@ export class BrokenAtWork extends UpstreamFailed {
 const VALIDATED_BY_RUNTIME =
   /\b(?:logit_bias|allowed_token_ids|stop_token_ids|bad_words|min_tokens|max_tokens|top_logprobs|logprobs|temperature|top_p|top_k|min_p|repetition_penalty|presence_penalty|frequency_penalty|response_format|tool_choice|tools|seed)\b/;
 
-// Of vLLM and llama.cpp, then of Text Embeddings Inference.
+// The words of vLLM and llama.cpp, then those of Text Embeddings Inference.
 const TOO_LONG = /maximum context length|must have less than \d+ tokens/i;
 // Runtimes advise this when a request does not fit the window.
 const ADVICE = /\.?\s*(?:Please reduce [^.]*\.?)?$/;

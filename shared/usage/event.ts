@@ -14,8 +14,8 @@ export const LimiterState = z.object({
   /** The most that may be in flight. A limit that does not exist is absent. */
   concurrency: z.int().optional(),
   /**
-   * Of the current minute, as the `x-ratelimit-remaining-*` headers tell the caller: of the key or its organization,
-   * whichever has less.
+   * How many are left in the current minute, as the `x-ratelimit-remaining-*` headers say: those of the key or its
+   * organization, whichever has fewer.
    */
   requests_left: z.int().optional(),
   tokens_left: z.int().optional(),

@@ -13,8 +13,9 @@ const faultsOf = async (source: string, file = 'test/a.test.ts'): Promise<string
 
 describe('unclearSentences', () => {
   test.each([
-    ['/** What an invoice bills. */\nexport const bill = 1;', '1 begins with What, Whether or Who: name the thing'],
-    ['const a = 1;\n// Whether it is open.\nconst isOpen = true;', '2 begins with What, Whether or Who: name the thing'],
+    ['/** What an invoice bills. */\nexport const bill = 1;', '1 begins with What, Whether, Who or Of: name the thing'],
+    ['// Of one read.\nconst MAX = 1;', '1 begins with What, Whether, Who or Of: name the thing'],
+    ['const a = 1;\n// Whether it is open.\nconst isOpen = true;', '2 begins with What, Whether, Who or Of: name the thing'],
     ['/** Half an hour. */\nconst WAIT = 1;', '1 documents a private name: rename it, or say why in a comment with //'],
     [`// ${'word '.repeat(24)}end\nconst a = 1;`, '1 has a line of more than 120 columns'],
     ['// One.\n// Two.\n// Three.\n// Four.\nconst a = 1;', '1 has more than 3 lines'],
@@ -30,7 +31,7 @@ describe('unclearSentences', () => {
   test('reads the components of the console, too', async () => {
     const file = 'console/pages/usage/screen.tsx';
     expect(await faultsOf('/** What was used. */\nexport const Usage = () => null;', file)).toEqual([
-      `${file}:1 begins with What, Whether or Who: name the thing.`,
+      `${file}:1 begins with What, Whether, Who or Of: name the thing.`,
     ]);
   });
 

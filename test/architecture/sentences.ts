@@ -5,7 +5,7 @@ import type { Departure } from './plan.ts';
 const MAX_COLUMNS = 120;
 const MAX_COMMENT_LINES = 3;
 const MAX_TITLE = 100;
-const VAGUE_START = /^(?:What|Whether|Who)\b/;
+const VAGUE_START = /^(?:What|Whether|Who|Of)\b/;
 const CUT_START = /^(?:of|that|with|before|after)\b/;
 const PRIVATE = /^(?:async |declare )?(?:const|let|function|class|abstract class|interface|type|enum)\b/;
 const TITLE = /^[ \t]*(?:(?:test|it)(?:\.only|\.skip|\.failing)?\(|.*\]\)\(|.*\)\)\(|\]\)\()\s*(['"`])(.*?)\1,?\s*/gm;
@@ -42,7 +42,7 @@ const commentsOf = (source: string): Comment[] => {
 };
 
 const faultsOfComment = ({ lines, text, next, isDoc }: Comment): string[] => [
-  ...(VAGUE_START.test(text) ? ['begins with What, Whether or Who: name the thing'] : []),
+  ...(VAGUE_START.test(text) ? ['begins with What, Whether, Who or Of: name the thing'] : []),
   ...(lines.some((line) => line.length > MAX_COLUMNS) ? [`has a line of more than ${MAX_COLUMNS} columns`] : []),
   ...(isDoc && PRIVATE.test(next) ? ['documents a private name: rename it, or say why in a comment with //'] : []),
   ...(!isDoc && lines.length > MAX_COMMENT_LINES ? [`has more than ${MAX_COMMENT_LINES} lines`] : []),

@@ -23,7 +23,7 @@ interface Kind {
   name: string;
   key?: Parameters<TestRun['createKey']>[0];
   organization?: Partial<Limits>;
-  /** Of the project that the key is in. */
+  /** The budgets of the project that the key is in. */
   project?: Limits['budgets'];
   isIdempotent?: true;
   /** Another request than a chat completion, and its path. */

@@ -5,7 +5,7 @@ import { type Fault, faultIf } from './faults.ts';
 const SAMPLE_MS = 250;
 // In the first part of a load, heaps and caches grow to their size.
 const WARM_UP = 0.3;
-// Of the resident memory, between the middle and the last third of a load.
+// The growth of resident memory between the middle and the last third of a load.
 const MAX_GROWTH_MIB = 48;
 // Below this number of requests, the fitted slope only shows how the heap breathes.
 const MIN_FITTED_REQUESTS = 20_000;

@@ -6,7 +6,7 @@ export interface Measured {
   elapsedMs: number;
   requests: number;
   tokens: number;
-  /** Of streams. */
+  /** The times to the first token of streams. */
   firstTokenMs: number[];
   streamMs: number[];
   wholeMs: number[];

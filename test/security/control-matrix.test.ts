@@ -191,7 +191,7 @@ const AT_ONCE = 8;
 const TURNS = 3;
 
 // One function authorizes the callers of all routes, so the small size sends each route as some of them, in turn.
-// Of a caller, these are every third route, and the first one of each outcome.
+// A caller gets every third route, and the first one of each outcome.
 const inTurn = ({ expected }: Caller, turn: number): ControlOperation[] => {
   const seen = new Set<Outcome>();
   return restricted.filter((route, number) => {

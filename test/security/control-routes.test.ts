@@ -42,7 +42,7 @@ let organization: string;
 let owner: SignedIn;
 let member: SignedIn;
 let keyId: string;
-// Of that deployment.
+// An adapter of that deployment.
 const ADAPTER = newId('adapter');
 let deploymentId: string;
 let invoiceId: string;

@@ -21,7 +21,7 @@ const SHARES = { serverless: 0.25, 'on-demand': 0.2, control: 0.55 } as const;
 const HOSTS = ['serverless', 'on-demand', 'control'] as const;
 const CALLERS_AT_ONCE = 12;
 const MAX_FAULTS = 20;
-// Of an operation that gets at least this many requests, some are authenticated.
+// If an operation gets at least this many requests, some of them are authenticated.
 const ENOUGH_REQUESTS = 20;
 const MAX_MS = 300_000 + REQUESTS * 20;
 

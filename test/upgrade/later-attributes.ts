@@ -29,7 +29,7 @@ const NEW_PATHS = [
   '/v1/summary',
 ];
 
-// Of these, the last release has no list of all organizations.
+// For these, the last release has no list of all organizations.
 const OF_AN_ORGANIZATION = ['/v1/billing/invoices', '/v1/deployments'];
 
 // Reads that need no id and no time range, as far as an owner or an admin may make them.

@@ -3,7 +3,7 @@ import { sized } from '../support/sized.ts';
 import { upgrade } from './run.ts';
 import { upgradeUnderLoad } from './upgrade-run.ts';
 
-// Of each phase. More find rarer faults: SLUICE_UPGRADE_REQUESTS=2000.
+// Requests of each phase. More find rarer faults: SLUICE_UPGRADE_REQUESTS=2000.
 const REQUESTS = Number(process.env.SLUICE_UPGRADE_REQUESTS ?? sized(25, 50));
 
 test('no request fails during an upgrade under load, and counters and totals equal the events', async () => {

@@ -85,7 +85,7 @@ export type RolloutDraft = {
   accelerators: string;
   /** Lines of `NAME=value`. */
   environment: string;
-  /** Of the adapters that it can load; empty: it loads none. */
+  /** The highest rank of the adapters that it can load; empty: it loads none. */
   adapterRank: string;
   /** How many adapters are loaded at the same time. */
   adaptersLoaded: string;

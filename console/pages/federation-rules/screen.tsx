@@ -71,7 +71,7 @@ const AccountField = ({ organization, value, onChange }: { organization: string;
       choices={[
         ['', 'Choose one'],
         ...accounts.map(({ id, name }) => [id, name] as const),
-        // Of another organization, or not read yet.
+        // The account belongs to another organization, or is not read yet.
         ...(isListed ? [] : [[value, value] as const]),
       ]}
     />

@@ -13,7 +13,7 @@ export const PaymentDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
   const today = dayOf(Date.now() / 1_000);
   const [day, setDay] = useState(today);
   const [reference, setReference] = useState('');
-  // Of today, the API takes the time of now: midnight could be before the issue.
+  // For today, the API uses the current time: midnight could be before the invoice was issued.
   const paid_at = day === today ? undefined : utcSeconds(day);
   const pay = (version: number) =>
     request('POST /v1/billing/invoices/{id}/pay', {

@@ -34,7 +34,7 @@ export interface Answer {
   reasoning: string;
   finishReason: string | null;
   usage: ChatUsage | null;
-  /** Of the newest attempt. Milliseconds of the page's own clock. */
+  /** When the newest attempt started, in milliseconds of the page's own clock. */
   startedAtMs: number;
   firstAtMs: number | null;
   lastAtMs: number | null;

@@ -43,7 +43,7 @@ const CREDIT_NOTE_COLUMNS = [
   ...CUSTOMER_COLUMNS,
 ] as const;
 
-// Of a credit note with lines, which has a row for each.
+// The columns of a credit note with lines, which has a row for each line.
 const CREDIT_LINE_COLUMNS = [
   'line',
   'kind',

@@ -112,7 +112,7 @@ export const organizationFor = (actor: Pick<Actor, 'role' | 'organization'>, req
 export interface ActorChecks {
   /**
    * The check, in the transaction of a change, that the actor still has the role that the request was authorized with.
-   * Of two owners who demote each other at the same time, one fails. Empty for operators, who have no row.
+   * If two owners demote each other at the same time, one fails. Empty for operators, who have no row.
    */
   toCheckActor: (actor: Actor) => Write[];
 }

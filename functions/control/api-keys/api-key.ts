@@ -73,9 +73,9 @@ export type StoredApiKey = Omit<ApiKey, 'last_used_at'> & {
   load_shards: number;
   /** The user whose active keys it counts among. */
   counted_for?: string | undefined;
-  /** Of a temporary key: the series whose ids are used again; see temporary-key-store.ts. */
+  /** Only temporary keys: the series whose ids are used again; see temporary-key-store.ts. */
   series?: string | undefined;
-  /** Of a temporary key: the concurrency for which its organization has counted its id. */
+  /** Only temporary keys: the concurrency for which its organization has counted its id. */
   counted_concurrency?: number | undefined;
 };
 

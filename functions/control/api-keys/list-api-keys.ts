@@ -76,7 +76,7 @@ export const listApiKeys = async (
       next: hasMore ? (keys.at(-1)?.id ?? null) : null,
     };
   };
-  // Of an organization's keys, few have another purpose.
+  // Few keys of an organization have another purpose.
   const isFiltered = seesOnlyOwn(actor) || wanted.purpose !== 'standard' || Object.keys(wanted).length > 1;
   const { entries, next } = await filteredPage({ limit, after }, { read, cursorOf: ({ id }) => id, isFiltered });
   return { object: 'list', data: await withLastUse(limiters, entries), has_more: next !== null, next };

@@ -26,7 +26,7 @@ export interface PlaygroundKeyDependencies extends ApiKeyDependencies {
   quotas: Pick<QuotaStore, 'count' | 'toCount'>;
 }
 
-// Of the user first, so that one user's rejected requests use up nobody else's share.
+// Counts for the user first, so that one user's rejected requests use up nobody else's share.
 const countKey = async ({ quotas }: PlaygroundKeyDependencies, actor: Actor, organization: string): Promise<void> => {
   const { nowMs } = actor.origin;
   const counts = [

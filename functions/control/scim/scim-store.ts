@@ -31,7 +31,7 @@ export const ScimGroupRow = z.object({
 });
 export type ScimGroupRow = z.infer<typeof ScimGroupRow>;
 
-// Of every row of SCIM, also those of tokens and of counts.
+// The prefix of all rows of SCIM, including those of tokens and counts.
 const ANY = 'scim-';
 const USER = `${ANY}user#`;
 const GROUP = `${ANY}group#`;

@@ -1,7 +1,7 @@
 import { randomBase62 } from '../../../shared/ids/base62.ts';
 
 const ADDRESS_CHARACTERS = 20;
-// Of a reserved top-level domain, so no mail can reach it: https://www.rfc-editor.org/rfc/rfc2606#section-2
+// Its top-level domain is reserved, so no mail can reach it: https://www.rfc-editor.org/rfc/rfc2606#section-2
 const SERVICE_DOMAIN = '@service.invalid';
 
 /** A new address for the user of a service account at the user pool, which requires one. It gets no mail. */

@@ -8,7 +8,7 @@ import type { DeploymentsSection } from './summary-resource.ts';
 
 const MAX_FAILED = 5;
 const MAX_OF_PLATFORM = 500;
-// Of one read.
+// The most deployments of one read.
 const MAX_AT_ONCE = 100;
 
 const costPerHour = (deployments: readonly Deployment[], types: readonly InstanceType[], nowMs: number): bigint => {

@@ -37,7 +37,7 @@ export class FilesUnreadable extends Error {
   override name = 'FilesUnreadable';
 }
 
-// Of S3: the file was replaced, or deleted.
+// Errors of S3: the file was replaced or deleted.
 const CHANGES = ['PreconditionFailed', 'NoSuchKey'];
 const isChange = (error: unknown): boolean => error instanceof SizeChanged || CHANGES.includes((error as Error).name);
 

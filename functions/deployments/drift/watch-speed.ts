@@ -32,7 +32,7 @@ const MAX_READ = 6_000;
 
 const NEW: Pick<SpeedWatch, 'beyond' | 'is_drifted'> = { beyond: 0, is_drifted: false };
 
-// Of a shared model, other organizations' requests are in flight, too.
+// A shared model also has requests of other organizations in flight.
 const canCompareNow = ({ wanted, state, generations, published_as, meter }: Deployment, benchmark: Benchmark): boolean => {
   const [active, ...others] = generations.filter(isActive);
   return (

@@ -31,7 +31,7 @@ export interface AdapterFacts {
   surcharges: readonly Price[];
 }
 
-// Of a deployment or an adapter, from its creation.
+// The price of a deployment or an adapter, in effect since its creation.
 const freePrice = ({ id, created_at }: Pick<Adapter, 'id' | 'created_at'>): Price => ({
   version: idLike('price', id),
   effective_at: created_at,

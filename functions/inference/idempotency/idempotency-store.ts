@@ -49,7 +49,7 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
   const nowSeconds = (): number => Math.floor(now() / 1_000);
   const restMsOf = (record: KeyRecord | undefined): number => (record ? record.lease_until - now() : 0);
 
-  // Of several concurrent attempts, one succeeds.
+  // Only one of several concurrent attempts succeeds.
   const takeOver = async (old: KeyRecord, { requestId, leaseMs }: ClaimingRequest): Promise<Claim> => {
     const taken = { ...old, holder: requestId, lease_until: now() + leaseMs };
     const refusal = await refusalOf(

@@ -15,7 +15,7 @@ import { countRequest, type MessagesRequest } from './request.ts';
 import { checkMessages, ignoredMessagesFields } from './support.ts';
 import { messagesPrompt } from './to-chat.ts';
 
-// Of the key's limit, while the count lasts.
+// Taken from the key's limit while the count lasts.
 const RESERVED_TOKENS = 1;
 
 // At a 404, Claude Code estimates instead.

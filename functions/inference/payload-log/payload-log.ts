@@ -11,7 +11,7 @@ import { knownFieldsOf } from './known-fields.ts';
 
 // Characters of both directions together. Larger payloads are redacted by another function.
 const MAX_OWN_CHARACTERS = 64 * 1024;
-// Of each direction: a few milliseconds of CPU. Ordinary texts of that size take a third.
+// For each direction: a few milliseconds of CPU. Ordinary texts of that size take a third.
 const MAX_OWN_STEPS = 500_000;
 // The marker of content that was left out, because too many payloads of its organization wait.
 const LIMIT = 'limit';

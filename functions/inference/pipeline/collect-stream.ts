@@ -3,7 +3,7 @@ import type { WholeReply } from './inference-route.ts';
 
 // Characters of deltas as JSON, which is mostly around their text: each delta takes memory besides its text.
 const MAX_CHARACTERS = 6_000_000;
-// Of the text in them. The log keeps 1 MB, of which redaction can leave less.
+// Characters of the text in the deltas. The log keeps 1 MB, and redaction can leave less of it.
 const MAX_TEXT_CHARACTERS = 2_000_000;
 
 /** Collects a stream as a whole reply, for the payload log. */

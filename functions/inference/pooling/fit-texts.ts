@@ -7,7 +7,7 @@ import { maxTextTokens } from '../pipeline/prompt-size.ts';
 
 const TOO_LONG = 'context_length_exceeded';
 
-// Of one question to the tokenizer.
+// The most texts of one call of the tokenizer.
 const MAX_COUNTED_TEXTS = 1_024;
 // The special tokens that a tokenizer adds to a text, if its reply doesn't say. Most add one or none.
 const SPECIAL_TOKENS = 1;

@@ -13,7 +13,7 @@ import { runAll } from './run-all.ts';
 import { splitTexts } from './split-texts.ts';
 import { UnusableReply } from './unusable-reply.ts';
 
-// Of one request at the same time, so that other requests have their turn between its calls.
+// Calls of one request at the same time, so that other requests have their turn between them.
 const MAX_CONCURRENT_CALLS = 4;
 
 type Admitted<Request extends PoolingRequest> = Pick<AdmittedRequest<Request, TextPrompt>, 'request' | 'admission' | 'claim' | 'usage'>;

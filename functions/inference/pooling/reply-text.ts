@@ -4,7 +4,7 @@ import { type ReplyBody, replyBody } from '../pipeline/reply-body.ts';
 const JSON_TYPE = 'application/json';
 // A longer reply is written piece by piece, so that its text is never in memory as a whole.
 const MAX_WHOLE_CHARACTERS = 1024 * 1024;
-// Of one write.
+// Characters of one write.
 const MAX_PART_CHARACTERS = 64 * 1024;
 // Between two pieces of JSON. Sent to a caller that reads slowly, so that no proxy closes the connection.
 const SPACE = ' ';

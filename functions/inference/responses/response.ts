@@ -28,7 +28,7 @@ const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
   };
 };
 
-// Of a function, every key of OpenAI's; other tools as they were sent.
+// A function has every key of OpenAI's; other tools are as they were sent.
 const toolAsSent = (tool: ResponseTool): Record<string, unknown>[] => {
   if (isForeign(tool)) return [];
   if (tool.type === 'namespace') return [{ ...tool, tools: tool.tools.filter((member) => !isForeign(member)) }];

@@ -3,7 +3,7 @@ import { heapBytes } from '../memory/heap-bytes.ts';
 const MIB = 1024 * 1024;
 // The function's code and its caches.
 const OWN_BYTES = 22 * MIB;
-// Of a conversation and a request while the model's body is made of both: three copies, of two bytes a character.
+// While the model's body is made of a conversation and a request: three copies, of two bytes a character.
 const BYTES_PER_CHARACTER = 6;
 // The memory of a value besides its text, in characters.
 const CHARACTERS_PER_VALUE = 25;

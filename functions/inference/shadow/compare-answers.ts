@@ -21,7 +21,7 @@ export interface TimedAnswer extends ObservedAnswer {
 // From the body of the request.
 interface Demands {
   isDeterministic: boolean;
-  // Of the JSON; true: any object. Undefined: it wants no JSON.
+  // The JSON's schema; true: any object. Undefined: the request wants no JSON.
   schema: unknown;
   tools: ReadonlySet<unknown>;
 }

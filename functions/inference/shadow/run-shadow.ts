@@ -32,7 +32,7 @@ export interface ShadowRequest {
   /** The same request for the next generation. */
   bodyFor: (requestId: string) => Record<string, unknown>;
   serving: TimedAnswer;
-  /** Of the function. */
+  /** How long the function still runs, in ms. */
   remainingMs: number;
 }
 

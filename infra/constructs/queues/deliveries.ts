@@ -16,7 +16,7 @@ const BATCH_SIZE = 1;
  * each message.
  */
 export class Deliveries extends WorkQueue {
-  /** Of deliveries, so that they leave room for the stream of notifications. */
+  /** Few enough deliveries at the same time to leave room for the stream of notifications. */
   static readonly CONCURRENCY = 8;
 
   constructor(scope: Construct, id: string) {

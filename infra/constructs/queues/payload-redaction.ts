@@ -16,8 +16,8 @@ const MAX_DELIVERIES = 5;
 // As long as the bucket keeps the content.
 const KEEP = Duration.days(1);
 const BATCH_SIZE = 5;
-// Of batches. An organization's payloads are a group, of which one batch is delivered at a time: it holds one of these
-// at most.
+// Batches at the same time. The payloads of an organization are a group, and a group has one batch at a time: so an
+// organization occupies at most one of these.
 const CONCURRENCY = 5;
 
 interface PayloadRedactionProps {

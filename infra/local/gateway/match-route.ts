@@ -31,7 +31,7 @@ export const matchRoute = (routes: readonly Route[], method: string, pathname: s
 
 interface Part {
   text: string;
-  /** Of a parameter. */
+  /** The parameter's name; undefined: the part is literal. */
   name: string | undefined;
   isGreedy: boolean;
 }

@@ -8,7 +8,7 @@ const MAX_RESULT_BYTES = 6_291_556;
 const MAX_WAITING = 1_000;
 // Lambda's default for errors of the function.
 const MAX_FAILED_ATTEMPTS = 3;
-// Of events that reach no process of the function. Lambda tries for six hours.
+// Attempts for an event that reaches no process of the function. Lambda tries for six hours.
 const MAX_UNREACHED_ATTEMPTS = 20;
 
 /** The events of invocations whose result nobody waits for. */

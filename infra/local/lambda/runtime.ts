@@ -15,7 +15,7 @@ const { flushCompileCache } = process.getBuiltinModule('module');
 // Lambda's limit on the JSON result of a handler.
 const MAX_RESULT_BYTES = 6_291_556;
 
-// Of the first invocations, which load what the others use.
+// After the first invocations, which load what the others use.
 const MAX_FLUSHES = 20;
 const FLUSH_DELAY_MS = 200;
 

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { LogGroup } from './log-groups.ts';
 
-// Of a longer log, only the end is read.
+// Only the end of a longer log is read.
 const MAX_READ_BYTES = 16_777_216;
 const STREAM = '[$LATEST]local';
 

@@ -27,7 +27,7 @@ export class UnreadableCall extends Error {}
 const HEAD_END = '\r\n\r\n';
 const LINE_END = '\r\n';
 const MAX_HEAD_BYTES = 65_536;
-// Of a chunk.
+// The line with the size of a chunk.
 const MAX_SIZE_LINE_BYTES = 1_000;
 const NOTHING = Buffer.alloc(0);
 

@@ -10,7 +10,7 @@ interface EventSourcesOptions extends Pick<EventSourceOptions, 'invoke' | 'sendF
   eventSources: readonly EventSource[];
   /** The DynamoDB endpoint, which also serves the streams. */
   url: string;
-  /** Of all calls of the database, if they are known. */
+  /** The writes of all calls of the database, if they are known. */
   writes?: TableWrites | undefined;
   /** Caps the batching windows of the template. */
   batchWindowMs?: number | undefined;

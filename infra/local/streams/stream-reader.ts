@@ -16,7 +16,7 @@ export interface StreamRecord {
 
 interface Shard {
   id: string;
-  /** Of the last record read. */
+  /** The sequence number of the last record that was read. */
   sequenceNumber?: string | undefined;
   iterator?: string | undefined;
   isClosed?: boolean;

@@ -32,7 +32,7 @@ export interface AccountTables {
   auditTable: string;
   keysTable: string;
   observabilityTable: string;
-  /** Of organizations for which no admin has set another. */
+  /** The concurrency of organizations for which no admin has set another. */
   defaultConcurrency?: number;
 }
 

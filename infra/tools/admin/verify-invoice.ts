@@ -54,7 +54,7 @@ export interface Verification {
   /** Sentences; none: the invoice is equal to what its events give. */
   differences: string[];
   late: LateEvents[];
-  /** Of the amounts in the sentences and of late events. */
+  /** The currency of the amounts in the sentences and of late events. */
   currency: string;
 }
 

@@ -5,7 +5,7 @@ import type { LogLine } from './log-filter.ts';
 /** Write units of a request from its admission to its release, by who pays. */
 export const REQUEST_WRITES = { plain: 3_000, prepaid: 5_000 } as const;
 
-/** Of them, the event, which is in the table `usage`; the others are in `keys`. */
+/** The part for the event, which is in the table `usage`; the others are in `keys`. */
 export const EVENT_WRITES = 1_000;
 
 /** The row by which a request is found (decision 0048). */

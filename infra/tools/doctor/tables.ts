@@ -11,7 +11,7 @@ import { failure, ok, type Row } from './row.ts';
 
 /** A table as its template asks for it. */
 export interface WantedTable {
-  /** Of the table that is used: its own, or one that was restored and adopted. */
+  /** The name of the table that is used: its own, or one that was restored and adopted. */
   name: string;
   timeToLiveAttribute: string | undefined;
   hasStream: boolean;

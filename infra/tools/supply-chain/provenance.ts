@@ -9,7 +9,7 @@ export interface Release {
   /** Ids of git. */
   commit: string;
   tree: string;
-  /** Of the files that a release has besides its source. */
+  /** The hashes of the files that a release has besides its source. */
   files: Hashes;
   lockFile: string;
   /** The URI of its builder, such as of a workflow. */

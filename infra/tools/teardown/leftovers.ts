@@ -4,7 +4,7 @@ import type { Stack } from '../../assembly/read-assembly.ts';
 export interface Leftover {
   stack: string;
   logicalId: string;
-  /** Of CloudFormation, such as `AWS::S3::Bucket`. */
+  /** The type in CloudFormation, such as `AWS::S3::Bucket`. */
   type: string;
 }
 

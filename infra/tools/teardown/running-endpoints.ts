@@ -19,7 +19,7 @@ export interface RunningInstances {
 export interface RunningEndpoint {
   region: string;
   name: string;
-  /** Of SageMaker, such as `InService`. */
+  /** The status in SageMaker, such as `InService`. */
   status: string;
   /** True if Sluice can invoke it, or has created it. */
   isOwn: boolean;

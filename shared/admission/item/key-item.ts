@@ -40,7 +40,7 @@ export interface KeyItem extends LimiterItem {
   prj?: string;
   /** Its requests are never answered by another model than the one they ask for. */
   no_fallback?: true;
-  /** Of a temporary key: its creation, in Unix seconds, because earlier keys can have had its id. */
+  /** Only temporary keys: their creation, in Unix seconds, because earlier keys can have had the same id. */
   since?: number;
 }
 
@@ -146,7 +146,7 @@ interface NewKeyFacts {
   content?: ContentSetting;
   /** Absent: the organization has never set it. */
   payloadLog?: PayloadLogSetting | undefined;
-  /** Of a temporary key: its creation, in Unix seconds. */
+  /** Only temporary keys: their creation, in Unix seconds. */
   since?: number | undefined;
 }
 

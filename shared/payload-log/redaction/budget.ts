@@ -3,7 +3,7 @@ export interface RedactionBudget {
   left: number;
 }
 
-/** Of one direction: three for each byte that is kept. Reading ordinary text takes one to two. */
+/** Steps for one direction: three for each byte that is kept. Reading ordinary text takes one to two. */
 export const MAX_STEPS = 3_000_000;
 /** Steps for the search of a text, in addition to its characters. */
 export const TEXT_STEPS = 30;

@@ -41,7 +41,7 @@ const runAt = (scan: Scan, from: number): Run => {
   return { from, to: at, digits };
 };
 
-// Of each group: its start, the digits before it, and their sums with every other digit doubled (the Luhn algorithm).
+// For each group: its start, the digits before it, and their sums with every other digit doubled (the Luhn algorithm).
 const starts = new Int32Array(GROUPS);
 const before = new Int32Array(GROUPS);
 const evenSums = new Int32Array(GROUPS);

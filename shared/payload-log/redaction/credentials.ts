@@ -43,7 +43,7 @@ const endOfBearer = (scan: Scan, at: number): number => {
 };
 
 const MIN_BASIC = 8;
-// Of a name and a password. Longer texts are decoded no further.
+// Characters of a name and a password in base64. Longer texts are decoded no further.
 const MAX_DECODED = 400;
 const FIRST_PRINTABLE = 0x20;
 const LAST_PRINTABLE = 0x7e;

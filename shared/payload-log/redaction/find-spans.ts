@@ -16,7 +16,7 @@ export interface TextSpan extends Match {
   pattern: PatternName;
 }
 
-// Of two spans that overlap, the one is kept whose pattern is first here.
+// If two spans overlap, the one whose pattern is first here is kept.
 const PRIORITY: readonly PatternName[] = [
   'private_key',
   'bearer_token',

@@ -34,7 +34,7 @@ export const endOfIpv4 = (scan: Scan, at: number): number => {
   return isIn(before, WORD) || before === DOT ? 0 : endOfOctets(scan, at);
 };
 
-// Of an IPv6 address.
+// The groups of an IPv6 address.
 interface Groups {
   at: number;
   count: number;

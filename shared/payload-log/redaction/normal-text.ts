@@ -18,7 +18,7 @@ const LAST_ASCII = 127;
 const BACKSLASH = codeOf('\\');
 const NEWLINE = codeOf('\n');
 const UNICODE = codeOf('u');
-// Of the number in an escape such as `\\u00a0`.
+// The number in an escape such as `\\u00a0` has so many digits.
 const HEX_DIGITS = 4;
 const HEX_BASE = 16;
 

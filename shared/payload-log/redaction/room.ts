@@ -4,7 +4,7 @@ import { CUT, cutText } from './cut-text.ts';
 import { jsonBytesOf } from './json-bytes.ts';
 import { markerOf, redactText } from './redact-text.ts';
 
-// Of a value, in addition to its own text.
+// A value takes this in addition to its own text.
 const VALUE_BYTES = 8;
 // A text that is too long is cut to this part of the room, because its characters can differ in size.
 const FILL = 0.9;

@@ -281,7 +281,7 @@ export const writeScript = ({ requestsPerShardDay, run, seed = 1 }: Size): Scrip
     close('2026-10', '2026-11-02T10:00', [postpaid]),
     { do: 'credit', atMs: at('2026-11-03T09:00'), org: sparse, month: '2026-09', nanos: 120_000_000n },
     { do: 'credit', atMs: at('2026-11-03T09:01'), org: sparse, month: '2026-09', nanos: 10_000_000n },
-    // Of some days of a closed month, down: more than the third organization uses in November.
+    // Lowers some days of a closed month by more than the third organization uses in November.
     rerate(
       '2026-11-05T12:00',
       { name: 'of a closed month', model: 'large', from: 'large-1', to: 'large-2' },

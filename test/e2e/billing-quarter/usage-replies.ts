@@ -27,7 +27,7 @@ export interface UsageResult {
   nanos: bigint;
 }
 
-// Of either route.
+// The rows of either route.
 type Wire = Record<string, string | null> & {
   cost: string;
   num_model_requests: number;

@@ -10,7 +10,7 @@ const HOUR_S = 3_600;
 let ui: TestConsole;
 let admin: SignedIn;
 
-// Of its own, because prices are never removed.
+// A model of its own, because prices are never removed.
 const registerModel = async (): Promise<string> => {
   const name = `priced-${randomUUID()}`;
   const { targets } = await ui.control.done('GET', `/v1/models/${ui.run.model}`, { token: admin.token });

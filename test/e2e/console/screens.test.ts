@@ -18,7 +18,7 @@ const PLATFORM: readonly Role[] = ['support', 'platform_billing', 'admin'];
 const SENDS = new Map([['/playground', '/v1/api-keys']]);
 // A further page needs a process of its own, which costs more than to sign in on one that another role has left.
 const MAX_PAGES = 2;
-// Of the API. The control plane limits the calls of a user and an organization.
+// Calls of the API. The control plane limits those of a user and an organization.
 const MAX_CALLS_AT_ONCE = 4;
 // Between them, they open every screen.
 const FIRST: readonly Role[] = ['owner', 'admin'];

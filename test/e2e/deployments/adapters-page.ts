@@ -21,7 +21,7 @@ const STEPS = { priced: 1, surcharge: 6, woken: 8, all: 9 } as const;
 // The deployment of the page sleeps a minute after its last request, and a deletion is proven after three quarters.
 const IDLE_SECONDS = 60;
 const PROOF_SECONDS = 50;
-// Of the page: nano-dollars per million tokens.
+// As on the page, in nano-dollars per million tokens.
 const SURCHARGE = { version: '', effective_at: 0, prompt_nanos: 10_000_000_000, completion_nanos: 40_000_000_000 };
 
 const TIMEOUT_MS = 240 * SECOND_MS;

@@ -19,7 +19,7 @@ let run: TestRun;
 let control: Control;
 let token: string;
 let id: string;
-// Of the deployment's containers.
+// The URLs of the deployment's containers.
 let urls: string[] = [];
 const setContainers = async (method: 'PUT' | 'DELETE', settings?: object): Promise<void> => {
   for (const url of urls) await fetch(`${url}/control`, { method, ...(settings && { body: JSON.stringify(settings) }) });

@@ -15,7 +15,7 @@ const PERCENT = 25;
 const BATCH = 20;
 // A quarter of them is drawn, and twenty decide.
 const MAX_BATCHES = 20;
-// Of fewer requests, chance can draw half.
+// With fewer requests, chance can draw half.
 const LEAST_SENT = 100;
 const TIMEOUT_MS = 300_000;
 

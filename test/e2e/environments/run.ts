@@ -1,6 +1,6 @@
 import { createSuiteRun } from '../../support/clients/suite-run.ts';
 
-/** Of each function, unless fewer are reserved for it. */
+/** Environments of each function, unless fewer are reserved for it. */
 export const ENVIRONMENTS = 8;
 
 /** With several environments of each function, which freeze between invocations. */

@@ -41,7 +41,7 @@ test('nobody who is logged in waits behind strangers with wrong passwords', asyn
   const over = Promise.all(attempts).finally(() => {
     isOver = true;
   });
-  // Of strangers that were answered, after each call.
+  // How many strangers were answered after each call.
   const before: number[] = [];
   while (!isOver) {
     await callSignedIn();

@@ -25,7 +25,7 @@ const FAULTS = { throttled: 0.01, conflicted: 0.02, failed: 0.01, failedAfter: 0
 
 const FREQUENT_FAULTS = ['throttled', 'conflicted', 'failed', 'failedAfter', 'lostRequest', 'lostReply'] as const;
 
-// Of several calls to the model.
+// They take several calls of the model.
 const EMBEDDINGS = { model: 'sluice-tiny-embed', input: Array(200).fill('Hello') };
 const EMBEDDING_EVERY = 7;
 

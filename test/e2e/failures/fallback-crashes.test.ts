@@ -239,7 +239,7 @@ const expectLimitsOfUsers = (): void => {
     counted.set(limiterId, all);
     expect(now.size).toBeLessThanOrEqual(LIMITS_OF_A_USER.concurrency);
   }
-  // Of each point but the one before any admission, if all requests are killed there; and those of the last key.
+  // The users of each point but the one before any admission, where all can be killed; and those of the last key.
   expect(counted.size).toBeGreaterThanOrEqual(ROUNDS_OF_A_POINT * (POINTS.length - 1) + USERS_OF_LAST_KEY);
   for (const ids of counted.values()) {
     const times = [...ids].map(requestTimeMs);

@@ -40,7 +40,7 @@ interface Connected {
   id: string;
   organization: string;
   owner: SignedIn;
-  // Of the owner's authenticator app.
+  // The secret of the owner's authenticator app.
   secret: string;
 }
 

@@ -42,7 +42,7 @@ export const createClock = () => {
 export interface Served {
   arrivedMs: number;
   promptTokens: number;
-  /** Of each of its tokens. */
+  /** The time of each of its tokens. */
   tokensMs: number[];
 }
 

@@ -36,7 +36,7 @@ export interface StartedBenchmark {
   apply: boolean;
   /** The write of the request arrives so long after it has read the deployment. */
   lateMs: number;
-  /** Of its runs, in order. Later ones go well. */
+  /** The faults of its runs, in order. Later runs have none. */
   runs: readonly RunFault[];
 }
 
@@ -156,7 +156,7 @@ export const createBenchmarkLife = (test: TestDatabase, world: World) => {
       if (typeof spent_nanos === 'bigint' && spent_nanos > (budget_nanos as bigint)) wrong.push(`${id} writes ${spent_nanos}.`);
   };
 
-  // Of a process that was killed, no call happens or returns.
+  // After a process was killed, none of its calls happens or returns.
   const databaseOf = (run: Run, { killAt }: RunFault): Database => {
     let calls = 0;
     const watched = clock.watch(test.database);

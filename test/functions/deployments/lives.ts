@@ -133,7 +133,7 @@ const live = async (database: TestDatabase, commands: readonly Command[]): Promi
   const life = createLife(database, world, (next) => {
     fates = [...next];
   });
-  // Of a benchmark, the price of the instances that run is paid.
+  // A benchmark needs instances whose price is paid.
   world.dependencies.meterPass = async ({ deployment: { meter }, running }) => ({
     meter: running.length > 0 || meter ? { until: 0, running: [...running], held_nanos: 0n } : undefined,
     writes: [],

@@ -69,7 +69,7 @@ const adapterId = (nowMs: number, number: number): string =>
 
 type PlaneOptions = NonNullable<Parameters<typeof createControlPlane>[0]>;
 
-// Of the emulated account.
+// The tags of the emulated account.
 const taggingCaller = (call: (target: string, body: string) => { body: object }): Pick<AwsCaller, 'call'> => ({
   call: async ({ headers, body }, _, read) => {
     const target = headers.find(([name]) => name === 'x-amz-target')?.[1] ?? '';

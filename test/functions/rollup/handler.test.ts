@@ -26,7 +26,7 @@ const keys = newKeys();
 const events = eventsOf(keys, fc.sample(Draft, { seed: 5, numRuns: 10 }));
 let database: TestDatabase;
 let records: DynamoDBRecord[];
-// Of the queue of billing tasks.
+// The messages in the queue of billing tasks.
 const messages: { MessageBody: string; MessageGroupId: string }[] = [];
 let isQueueAway = false;
 const queue = createServer(async (incoming, outgoing) => {

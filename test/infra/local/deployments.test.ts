@@ -57,7 +57,7 @@ afterAll(async () => {
 
 const plane = () => ({ sagemaker }) as Parameters<typeof createEmptyEndpoint>[0];
 
-// Of the component containers that this process has started and that still run.
+// The names of the component containers that this process has started and that still run.
 const servedNames = (): string[] =>
   readdirSync('/proc')
     .filter((pid) => /^\d+$/.test(pid))

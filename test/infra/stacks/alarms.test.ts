@@ -40,7 +40,7 @@ const ASKS_ANOTHER_LOG: ReadonlySet<AlarmName> = new Set(['LoginsRefused']);
 
 let alarms: Deployed[];
 let logGroups: string[];
-// Of each metric that is made from log lines.
+// The log groups of each metric that is made from log lines.
 let groupsOfMetric: Map<string, string[]>;
 beforeAll(async () => {
   const { telemetry, auditCopies } = everyOption('all');

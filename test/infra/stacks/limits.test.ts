@@ -14,7 +14,7 @@ const MAX_RESOURCES = 500;
 const MAX_OUTPUTS = 200;
 const MAX_TEMPLATE_BYTES = 1_000_000;
 const MAX_ENVIRONMENT_BYTES = 4_096;
-// Of all inline policies of a role, without white space.
+// All inline policies of a role together, without white space.
 const MAX_POLICY_BYTES = 10_240;
 const MAX_FUNCTION_POLICY_BYTES = 20_480;
 

@@ -38,7 +38,7 @@ const MOST_CHARACTERS = 40;
 
 const hexOf = (text: string): string => Buffer.from(text).toString('hex');
 
-// Of base64, the characters that the start of a word determines. They depend on its place in the encoded text.
+// The base64 characters that the start of a word determines. They depend on its place in the encoded text.
 const base64StartOf = (before: string): string => {
   const text = before + START;
   const determined = Math.floor((text.length * 8) / 6);

@@ -30,7 +30,7 @@ const MAX_DEPTH = 8;
 const MOST_ITEMS = 3;
 const MOST_REPEATED_CHARACTERS = 1_000_000;
 const WORDS = ['Hello', 'a', 'Say one word.', 'résumé', '你好', 'user@example.com', '2026-11', '1.5'];
-// Of numbers without a bound in their schema.
+// The span of numbers without a bound in their schema.
 const USUAL_SPAN = 100;
 
 const matching = (pattern: string, random: Random): string =>

@@ -19,7 +19,7 @@ test('reads an item as JSON.parse does, or not at all', () => {
   fc.assert(
     fc.property(items, fc.option(inFlight), (others, fl) => {
       const stored = { ...others, ...(fl && { fl }) };
-      // Of another type, the attribute that is left unread is no map of lists.
+      // With another type, the attribute that is left unread is no map of lists.
       fc.pre(fl !== null || typeof stored.fl !== 'object');
       const item = readItem(replyWith(stored));
       if (!item) return;

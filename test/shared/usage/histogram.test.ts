@@ -27,7 +27,7 @@ const exactly = (latencies: readonly number[], share: number): number =>
   latencies.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * latencies.length) - 1)] as number;
 
 const Latencies = fc.array(fc.integer({ min: 1, max: 600_000 }), { minLength: 1, maxLength: 200 });
-// Of this version and of earlier ones, some without latencies.
+// Histograms of this version and of earlier ones, some without latencies.
 const AnyHistogram = fc.tuple(fc.array(fc.integer({ min: 0, max: 700_000 }), { maxLength: 60 }), fc.boolean());
 type Any = [number[], boolean];
 const read = ([latencies, isEarlier]: Any): Histogram =>

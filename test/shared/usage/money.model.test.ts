@@ -137,7 +137,7 @@ const directedRequest = (key: number, fields: { tokens?: number; holdNanos?: big
   ...fields,
 });
 const directedSettle: Operation = { kind: 'settle', which: 0, tokens: 50, share: 100, times: 2, crash: undefined };
-// Of 7 requests at the same time; the other ones can go to either shard.
+// Six of seven requests at the same time; the others can go to either shard.
 const IN_FLIGHT = 6;
 const MORE = 12;
 const directedSplit: Operation[] = [

@@ -40,7 +40,7 @@ const MARK = '=====';
 // Its .curlrc lets `curl -s` print the errors of connections.
 const CURL_HOME = path.join(import.meta.dirname, 'curl');
 
-// Of each step, and at the end what follows the last mark.
+// The output of each step, and at the end what follows the last mark.
 const printedIn = (output: string): string[] => output.split(MARK).map((text) => text.trim());
 
 /** A local run with a folder of its own, in which a reader of the documents would type. */

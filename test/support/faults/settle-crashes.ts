@@ -60,7 +60,7 @@ const limiterIdsOf = ({ callers }: Crashes): Map<string, Caller> =>
 
 interface Items {
   keys: KeyItem[];
-  /** Of the end users, projects and organizations that have admitted a request. */
+  /** The items of the end users, projects and organizations that have admitted a request. */
   owners: ReadonlyMap<string, LimiterItem>;
 }
 

@@ -26,7 +26,7 @@ const isProduct = (url: string): boolean =>
 
 let sharesProduct = false;
 
-// Of a worker's suites, by what is imported and by whom: Node itself would search for it again for each suite.
+// For all suites of a worker, by what is imported and by whom: Node itself would search again for each suite.
 const resolutions = new Map<string, ResolveFnOutput>();
 const resolveOnce: ResolveHookSync = (specifier, context, next) => {
   if (context.conditions?.includes('require')) return next(specifier, context);
@@ -57,7 +57,7 @@ const strip = (source: string): string => {
   }
 };
 
-// Of a worker's suites, by path. In watch mode, files change between suites.
+// For all suites of a worker, by path. In watch mode, files change between suites.
 const sources = new Map<string, { mtimeMs: number; source: string }>();
 const sourceOf = (file: string): string => {
   const { mtimeMs } = statSync(file);

@@ -115,7 +115,7 @@ const resourceOf = (option: Option) => ({
   wait_p95_seconds: option.waitP95Ms / SECOND_MS,
 });
 
-// Of a PATCH: what differs.
+// The body of a PATCH: only the settings that differ.
 const changesOf = (before: Settings, { idleSeconds, schedule, minCopies }: Settings) => ({
   ...(idleSeconds !== before.idleSeconds && { scale_to_zero_after_seconds: idleSeconds }),
   ...(!isDeepStrictEqual(schedule, before.schedule) && { schedule: [...schedule] }),

@@ -21,7 +21,7 @@ type Phase = Period & Pick<GpuEvent, 'phase'>;
 
 const RANKS: readonly GpuEvent['phase'][] = ['draining', 'starting', 'serving'];
 
-// Of instances of several generations, the one that is furthest counts.
+// While instances of several generations run, the phase of the one that is furthest counts.
 const phasesOf = (events: readonly GpuEvent[]): Phase[] => {
   const cuts = [...new Set(events.flatMap(({ started_at, ended_at }) => [started_at, ended_at]))].sort((one, other) => one - other);
   const sorted = events.toSorted((one, other) => one.started_at - other.started_at);

@@ -67,7 +67,7 @@ export const basisOn = (
   const leadMs = wholeSecond(windowLeadMs(type.start));
   const { copies } = charges.least;
 
-  // Of an instance that copies share, the last one need not be full.
+  // Where copies share instances, the last instance need not be full.
   const copiesOn = (instances: number): number => {
     const most = instances * perInstance;
     return instancesFor(copies.max, perInstance) === instances ? Math.min(most, copies.max) : most;

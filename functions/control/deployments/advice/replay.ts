@@ -83,7 +83,7 @@ const DEFAULT_LEAD_MS = MINUTE_MS;
 
 const clamp = (ms: number, most: number): number => Math.min(Math.max(ms, 0), most);
 
-// Of the cycles whose instances were released before the next start.
+// Only cycles count whose instances were released before the next start.
 const longestRelease = (cycles: readonly Cycle[]): number => {
   const known = cycles.flatMap(({ asleepMs, toMs }, i) =>
     asleepMs === undefined || cycles[i + 1]?.fromMs === toMs ? [] : [toMs - asleepMs],

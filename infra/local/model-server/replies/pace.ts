@@ -19,7 +19,7 @@ export class FaultReached extends Error {
 interface Paced {
   settings: ControlSettings;
   signal: AbortSignal;
-  /** Of the container. */
+  /** The batch of the container. */
   batch: Batch;
   /** The requests that the steps answer. */
   requests: readonly GenerationRequest[];

@@ -61,7 +61,7 @@ export interface Copy {
   revision: number;
   instanceId: string;
   instanceType: string;
-  /** Of its container. */
+  /** The environment variables of its container. */
   environment: Readonly<Record<string, string>>;
   phase: 'downloading' | 'loading' | 'ready' | 'removing';
 }
@@ -79,7 +79,7 @@ export interface Component extends Resource {
   previous: { specifications: Specification[]; revision: number } | undefined;
   desiredCopies: number;
   copies: Copy[];
-  /** Of an adapter: whether its artifacts are loaded. */
+  /** Only adapters: true once their artifacts are loaded. */
   isAdapterReady: boolean;
   deploymentConfig: unknown;
   /** True if the request had `Specifications`. */

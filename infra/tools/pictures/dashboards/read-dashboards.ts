@@ -17,7 +17,7 @@ export interface Widget {
     title: string;
     alarms?: string[];
     metrics?: ShownMetric[];
-    /** Of log lines. */
+    /** The query of log lines. */
     query?: string;
     stacked?: boolean;
     annotations?: { horizontal?: { label: string; value: number }[] };

@@ -4,7 +4,7 @@ import type { Role } from '../../../../shared/hosts/permissions.ts';
 
 /** Things that are there before the jobs begin. */
 export interface JobThings {
-  /** Of the member. */
+  /** A key of the member. */
   key: { id: string; name: string };
   failedRequest: string;
   /** A user who has a key, and whose access is to end. */

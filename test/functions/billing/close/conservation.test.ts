@@ -76,7 +76,7 @@ const createScenario = async () => {
   const events: UsageEvent[] = [];
   // The cost of each event, without prepaid ones.
   const payable: { month: string; nanos: bigint }[] = [];
-  // Of the requests only, before credit.
+  // The charges of requests only, before credit.
   const charged: { month: string; project: string | null; requests: number; nanos: bigint }[] = [];
   let closed: string | undefined;
   let gpuStarts = 0;

@@ -125,7 +125,7 @@ test('removes the rest once if two functions expire it at the same time', async 
 });
 
 test('takes no more than the available credit, so that an expiry never makes it negative', async () => {
-  // Of the eight dollars that were left, seven were spent after midnight.
+  // Seven of the eight dollars that were left were spent after midnight.
   const organization = await setUp([{ nanos: 10n * DOLLAR, expires_at: EXPIRES_AT }], 9n * DOLLAR);
   await expireCredit(depsOf({ 1: 2n * DOLLAR, 10: 7n * DOLLAR }), { organization });
   expect(await availableTo(organization)).toBe(0n);

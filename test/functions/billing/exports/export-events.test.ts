@@ -260,7 +260,7 @@ describe('exportEvents, for a file of many parts', () => {
     expect(exporting.sent.length).toBeGreaterThan(1);
     expect(whole.writes()).toBeGreaterThanOrEqual(10);
 
-    // Of 16 writes, these are the second tail, the row after a part, and the one after the parts are joined.
+    // Among 16 writes, these are the second tail, the row after a part, and the one after the parts are joined.
     for (let at = sized(6, 1); at <= whole.writes(); at += sized(4, 1)) {
       const created = await exporting.create(newExport(organization));
       await expect(exporting.run(created, crashingProcess(depsWith(), at).deps)).rejects.toThrow(Crash);

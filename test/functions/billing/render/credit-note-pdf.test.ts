@@ -4,7 +4,7 @@ import type { CreditLine } from '../../../../shared/service-levels/service-level
 import { textsOf } from '../../../support/clients/pdf-text.ts';
 import { creditNoteWith, invoiceWith, SERVICE_CREDIT, testFonts } from '../documents.ts';
 
-// Of A4, in points from the bottom: the margin and the height of the footer.
+// On A4, in points from the bottom: the margin and the height of the footer.
 const FOOTER_TOP = 70;
 
 test('prints a credit note with its date, its invoice’s date and period, the reason and its hash', async () => {

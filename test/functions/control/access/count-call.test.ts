@@ -175,7 +175,7 @@ describe('countCall', () => {
   )('accepts calls as often as the limit %s says: %j', async (name, bound) => {
     const organization = newId('organization');
     const counter = newEnvironment();
-    // Of each bound but that of a user, several users have a share.
+    // Several users share each bound but that of a user.
     const users = Array.from({ length: 4 }, () => actorOf('member', organization));
     let accepted = 0;
     for (let i = 0; i <= bound.max; i++) {

@@ -23,7 +23,7 @@ import { sized } from '../../../support/sized.ts';
 
 const DOLLAR = 1_000_000_000n;
 const START = Date.UTC(2026, 10, 21, 12);
-// Of a key with so many limiter items that several transactions change them.
+// The key has so many limiter items that several transactions change them.
 const CONCURRENCY = sized(2_400, 10_000);
 
 let database: TestDatabase;

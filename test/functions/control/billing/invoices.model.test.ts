@@ -135,7 +135,7 @@ test.each(SEEDS)('invoices and credit notes follow the rules, whatever races and
     const left = modelOf(await deps.invoices.get(organization, id));
     const pairs = operations.map((operation, i) => [operation, outcomes[i] as Outcome] as const);
     expect({ round, pairs, possible: possible(model, pairs) }).toMatchObject({ possible: expect.arrayContaining([left]) });
-    // Of operations that race, one wins if the rules allow any.
+    // If operations race and the rules allow any of them, one wins.
     const isAnyAllowed = operations.some((operation) => applied(model, operation));
     if (!outcomes.includes('crashed')) expect(outcomes.includes('done')).toBe(isAnyAllowed);
   }

@@ -21,7 +21,7 @@ let deps: ModelAliasDependencies;
 let shared: string;
 // Not published, for all.
 let hidden: string;
-// Of the organization.
+// A model of the organization.
 let own: string;
 let organization: string;
 let owner: Actor;

@@ -118,7 +118,7 @@ const createWorld = async () => {
     const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
     for (const failure of failures) expect(failure instanceof Crash || failure instanceof PreconditionFailed).toBe(true);
     const after = await deployments.get(organization, id);
-    // Of passes that began with the same row, at most one is stored.
+    // At most one of the passes that began with the same row is stored.
     expect(after.version - before.version).toBeLessThanOrEqual(1);
     expect(outcomes.length - failures.length).toBeLessThanOrEqual(1);
     if (after.version === before.version) return;

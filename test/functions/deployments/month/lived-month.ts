@@ -44,7 +44,7 @@ export interface LivedMonth {
   looks: readonly Look[];
   /** The requests that were answered. */
   answered: readonly UsageEvent[];
-  /** Of each answered request, the time for which it waited for a start. */
+  /** The time for which each answered request waited for a start. */
   waitsMs: readonly number[];
   /** Starts that a request caused. */
   coldStarts: number;
@@ -175,7 +175,7 @@ export const liveThrough = async (
       answer(arrival, arrival.atMs, generation);
       return row;
     }
-    // Of a deployment that has failed, callers are told so.
+    // Callers of a deployment that has failed get an error at once.
     if (row.state !== 'failed') waiting.push(arrival);
     const woken = ASLEEP.includes(row.state) ? await store.wake(row, plane.now()) : undefined;
     if (!woken) return row;

@@ -160,7 +160,7 @@ describe('a fallback that is a deployment', () => {
   const id = newId('deployment');
   beforeAll(() => publish(pipeline.database, 'deployed', 1, { deployment: { id, is_ready: true } }));
 
-  // Of the deployment, each time that an endpoint is called.
+  // Notes the deployment's use each time that an endpoint is called.
   const usesDuring = async (first: Behaviour, change: Parameters<typeof pipeline.setUp>[1] = {}) => {
     const uses: [endpoint: string, isInUse: boolean][] = [];
     const noting = (behaviour: Behaviour): Behaviour =>

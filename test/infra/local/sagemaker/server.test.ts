@@ -10,7 +10,7 @@ import { type SageMakerEmulator, startSageMaker } from '../../../../infra/local/
 import { eventually } from '../fixtures.ts';
 
 const EVENTS = ['data: {"t":"é"}\n\n', 'data: two\n\n', 'data: [DONE]\n\n'];
-// Of the client of a silent container. All others wait, because a busy machine can be silent as long.
+// For the client of a silent container. All others wait, because a busy machine can be silent as long.
 const SOCKET_TIMEOUT_MS = 1_000;
 let container: Server;
 let emulator: SageMakerEmulator;

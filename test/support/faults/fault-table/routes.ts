@@ -13,9 +13,9 @@ export interface TableCaller {
   model: string;
   /** A user of the control plane. */
   user: SignedIn;
-  /** Of the user's organization. */
+  /** Identities of the user's organization. */
   identities: Identities;
-  /** Of the API key that the caller creates. */
+  /** The name of the API key that the caller creates. */
   newKeyName: string;
 }
 

@@ -17,7 +17,7 @@ export interface FaultyRun {
   control: Control;
   /** Owners of one organization. Each is used in turn, because failed logins of one user are limited. */
   users: readonly SignedIn[];
-  /** Of the same organization. */
+  /** Identities of the same organization. */
   identities: Identities;
 }
 

@@ -29,7 +29,7 @@ interface Fleet {
   seed: number;
   min: number;
   perInstance: number;
-  /** Of a start, in seconds. */
+  /** The median time of a start, in seconds. */
   p50: number;
 }
 

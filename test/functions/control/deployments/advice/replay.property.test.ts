@@ -53,7 +53,7 @@ const closeWindows = ({ busy }: Life, windows: readonly Period[], idleMs: number
       ),
     ),
   ).length;
-// Of requests that follow one that waits for a start without a pause, only the arrival of the first is known.
+// If requests follow one that waits for a start without a pause, only the arrival of the first is known.
 const mergedArrivals = ({ busy }: Life, requests: readonly Request[]): number =>
   busy.filter(({ fromMs, toMs }) => requests.filter(({ atMs }) => atMs >= fromMs && atMs < toMs).length > 1).length;
 const LONGEST_START_SECONDS = 9 * 60;
