@@ -8,7 +8,8 @@ import type { Timeouts } from './function-timeouts.ts';
 import { type Invocation, InvocationFailed } from './invocation.ts';
 
 const MAX_WAITING = 1_000;
-const MAX_WAIT_MS = 10_000;
+// Lambda would throttle at once, but has more environments. API Gateway waits for longer.
+const MAX_WAIT_MS = 25_000;
 const MAX_START_MS = 120_000;
 const MAX_START_ATTEMPTS = 3;
 
@@ -27,7 +28,7 @@ export interface FunctionPoolOptions {
    * between, and no more than the function reserves.
    */
   environments: number | undefined;
-  /** How long an invocation waits for a process while all of them are busy. Default: ten seconds. */
+  /** How long an invocation waits for a process while all of them are busy. Default: 25 seconds. */
   maxWaitMs?: number;
   clockOffsetMs: () => number;
   timeoutsOf: (fn: LambdaFunction) => Timeouts;
@@ -42,7 +43,7 @@ export interface FunctionPool {
   /** Resolves when the first process has loaded the bundle; at once if it starts late. */
   ready: Promise<void>;
   /**
-   * Starts an invocation. It waits at most ten seconds for a free process, and two minutes for one that is starting; at
+   * Starts an invocation. It waits at most 25 seconds for a free process, and two minutes for one that is starting; at
    * most 1,000 invocations can wait.
    * @param payload the event as JSON
    * @param signal aborting it closes the function's response stream

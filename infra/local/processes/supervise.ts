@@ -17,7 +17,7 @@ interface SupervisedOptions<Facts> {
 
 /** A process that is restarted when it exits. */
 export interface Supervised<Facts> {
-  /** Rejects if the first process exits before it is ready, or is not ready within ten seconds. */
+  /** Rejects if the first process exits before it is ready, or is not ready within two minutes. */
   ready: Promise<Facts>;
   pid(): number | undefined;
   close(): Promise<void>;

@@ -8,7 +8,7 @@ import { environments } from './run.ts';
 
 const ORGANIZATIONS = sized(1, 5);
 const JOBS_OF_ORGANIZATION = sized(140, 200);
-const JOBS_AT_ONCE = sized(50, 100);
+const JOBS_AT_ONCE = sized(40, 100);
 // The limit of one service account in a minute.
 const MAX_SIGN_INS = 120;
 // Fewer than a user can send in a minute, because their first one needs two.
