@@ -15,7 +15,8 @@ export const fixtureFunction = (bundle: 'streaming' | 'buffered' | 'broken', ove
   folder: path.join(FUNCTIONS, bundle),
   handler: 'index.handler',
   environment: { GREETING: 'hello' },
-  timeoutMs: 10_000,
+  // A bound against hanging, which a busy machine does not reach.
+  timeoutMs: 120_000,
   memoryMiB: 256,
   ...overrides,
 });
