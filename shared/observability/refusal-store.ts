@@ -73,7 +73,11 @@ const expiresMsOf = (startMs: number): number => floorTo(startMs, DAY_MS) + (1 +
 /** False if the counts of a minute may have been deleted. */
 export const areRefusalsKept = (startMs: number, nowMs: number): boolean => expiresMsOf(startMs) > nowMs;
 
-const accountOf = (organization: string | null, ms: number): string => `refusals#${organization ?? 'platform'}#${dayOf(ms)}`;
+const accountPrefix = (organization: string | null): string => `refusals#${organization ?? 'platform'}#`;
+const accountOf = (organization: string | null, ms: number): string => accountPrefix(organization) + dayOf(ms);
+
+/** Returns true if an item of the table has counts of an organization's refused requests. */
+export const isRefusalOf = (organization: string, account: string): boolean => account.startsWith(accountPrefix(organization));
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 

@@ -13,9 +13,7 @@ const REQUEST_ID = new RegExp(`^${prefixes.request}[0-9A-Za-z]{${TIME_CHARACTERS
 const accountOf = (organization: string, day: string, partition: number, isFailed = false): string =>
   `${organization}#${day}#${isFailed ? 'failed#' : ''}${partition}`;
 
-/**
- * Returns true if an item of the table belongs to an organization: its requests, its refused requests, or a setting.
- */
+/** Returns true if an item of the table belongs to an organization: a request, a setting, or a count of payloads. */
 export const isObservedOf = (organization: string, account: string): boolean =>
   account === organization || account.startsWith(`${organization}#`);
 

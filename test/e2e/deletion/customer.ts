@@ -78,20 +78,21 @@ export const createCustomer = async (run: TestRun, control: Control, s3: S3Clien
   await done('POST', `/v1/identity-providers/${provider.id}/scim-tokens`, { token, body: {} });
   const partitions = [user, serviceAccount, provider.id, `identity#${provider.id}`, `domain#${canary}.example`];
 
-  const send = async (path: string, fields: object, headers: Record<string, string> = {}): Promise<void> => {
+  const send = async (path: string, fields: object, headers: Record<string, string> = {}, expected = 200): Promise<void> => {
     const response = await fetch(`${run.base_url}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ model: run.model, user: canary, metadata: { who: canary }, ...fields }),
     });
     const text = await response.text();
-    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
+    if (response.status !== expected) throw new Error(`${path}: ${response.status} ${text}`);
   };
   const messages = [{ role: 'user', content: `Hello, I am ${canary}.` }];
   await send('/v1/chat/completions', { messages, max_tokens: 3 });
   await send('/v1/chat/completions', { messages, max_tokens: 4, stream: true });
   await send('/v1/chat/completions', { messages, max_tokens: 5 }, { 'idempotency-key': canary });
   await send('/v1/responses', { input: `Hello, I am ${canary}.`, max_output_tokens: 16 });
+  await send('/v1/chat/completions', { messages, model: `no-model-of-${canary}` }, {}, 404);
   const events = 4;
   await eventually(async () => (await run.eventsOf(key)).length === events, 'all requests are settled');
 

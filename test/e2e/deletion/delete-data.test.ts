@@ -45,6 +45,7 @@ beforeAll(async () => {
   for (const customer of [leaving, staying]) {
     const areFound = async (): Promise<boolean> => (await searchableEvents(customer)) === customer.events;
     await eventually(async () => (await areFound()) || delay(POLL_MS, false), 'all requests can be searched');
+    await eventually(async () => refusalsOf(customer, await allItems()).length > 0, 'the refused request is counted');
   }
 });
 afterAll(async () => {
@@ -113,6 +114,9 @@ const allObjects = async (): Promise<Map<string, string>> => {
 
 const mentions = (all: ReadonlyMap<string, string>, text: string): string[] =>
   [...all].filter(([key, content]) => key.includes(text) || content.includes(text)).map(([key]) => key);
+
+const refusalsOf = ({ organization }: Customer, all: ReadonlyMap<string, string>): string[] =>
+  [...all.keys()].filter((key) => key.startsWith(`Observability refusals#${organization}#`));
 
 // Without the rows of the service itself, such as how far a sweep came.
 const ofCustomers = (all: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
@@ -236,6 +240,9 @@ test('all data of a suspended organization is deleted despite interruptions, and
   const secretsToEnd = (all: ReadonlyMap<string, string>) =>
     [...all.keys()].filter((key) => key.startsWith('Accounts secret-expiries ') && key.includes(String(serviceAccount)));
   expect([secretsToEnd(items).length, secretsToEnd(left)]).toEqual([1, []]);
+  expect(refusalsOf(leaving, items)).not.toEqual([]);
+  expect(refusalsOf(leaving, left)).toEqual([]);
+  expect(refusalsOf(staying, left)).toEqual(refusalsOf(staying, items));
   const theirs = mentions(items, STAYING);
   expect(theirs.length).toBeGreaterThan(20);
   for (const key of theirs) expect(left.get(key)).toBe(items.get(key));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Database } from '../../../shared/database/database.ts';
 import {
   createRefusalStore,
+  isRefusalOf,
   type RefusalCount,
   type RefusalStore,
   type RefusedRequest,
@@ -53,6 +54,21 @@ describe('refused requests', () => {
       of('key_2', 'rate_limit_exceeded', 1),
     ]);
     expect(await list(other)).toEqual([of('key_1', 'rate_limit_exceeded', 1)]);
+  });
+
+  test('are in partitions that are found by their organization', async () => {
+    const organization = newId('organization');
+    const accounts: string[] = [];
+    const transactWrite: Database['transactWrite'] = async (input) => {
+      accounts.push(...input.TransactItems.flatMap(({ Update }) => (Update ? [String(Update.Key.account)] : [])));
+      await database.database.transactWrite(input);
+    };
+    await createRefusalStore({ ...database.database, transactWrite }, table).count(
+      { stream: 'a', startMs: AT },
+      refusalsOf(organization, 2),
+    );
+    expect(accounts.map((account) => isRefusalOf(organization, account))).toEqual([true]);
+    expect(accounts.map((account) => isRefusalOf(organization.slice(0, -1), account))).toEqual([false]);
   });
 
   test('are counted for the platform if they have no authenticated key', async () => {

@@ -2,6 +2,7 @@ import { apiKeyOfRecord } from '../../../../functions/inference/idempotency/key-
 import { exportPrefix } from '../../../../shared/billing/export.ts';
 import { isExportOf } from '../../../../shared/billing/export-store.ts';
 import { archivesOf } from '../../../../shared/deployments/names.ts';
+import { isRefusalOf } from '../../../../shared/observability/refusal-store.ts';
 import { isObservedOf } from '../../../../shared/observability/request-row-store.ts';
 import { payloadPrefix } from '../../../../shared/payload-log/payload.ts';
 import { unredactedPrefix } from '../../../../shared/payload-log/waiting-payloads.ts';
@@ -44,7 +45,11 @@ export const itemsOf = ({
       key: ['id'],
       isOwn: (item) => isResponseOf(id, String(item.id)) || ids.has(apiKeyOfRecord(String(item.id)) ?? ''),
     },
-    observability: { table: tables.observability, key, isOwn: ({ account }) => isObservedOf(id, String(account)) },
+    observability: {
+      table: tables.observability,
+      key,
+      isOwn: ({ account }) => isObservedOf(id, String(account)) || isRefusalOf(id, String(account)),
+    },
     exports: { table: tables.billing, key, reads: ['organization'], isOwn: (row) => isExportOf(id, row) },
   };
 };
