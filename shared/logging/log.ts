@@ -37,12 +37,22 @@ const framesOf = ({ name, message, stack = '' }: Error): string | undefined => {
   return stack.startsWith(`${head}\n`) ? originalStack(stack.slice(head.length + 1)) : undefined;
 };
 
-/** Logs a failure that someone may have to investigate, with its cause. */
+const MAX_CAUSES = 3;
+
+// The message of an error for callers says nothing about its cause. A syntax error quotes the text that could not be
+// parsed, which can be a prompt or an answer.
+const withCauses = ({ message, cause }: Error): string => {
+  let text = message;
+  for (let next = cause, depth = 0; next instanceof Error && depth < MAX_CAUSES; next = next.cause, depth++)
+    if (!text.includes(next.message)) text += ` Cause: ${next instanceof SyntaxError ? next.name : `${next.name}: ${next.message}`}`;
+  return text;
+};
+
+/** Logs a failure that someone may have to investigate, with its causes. */
 export const logError = (message: string, error: unknown, facts: Facts = {}): void => {
-  // A syntax error quotes the text that could not be parsed, which can be a prompt or an answer.
   if (error instanceof SyntaxError)
     write('ERROR', message, { ...facts, error: error.name, detail_length: error.message.length, stack: framesOf(error) });
   else if (error instanceof Error)
-    write('ERROR', message, { ...facts, error: error.name, detail: error.message, stack: error.stack && originalStack(error.stack) });
+    write('ERROR', message, { ...facts, error: error.name, detail: withCauses(error), stack: error.stack && originalStack(error.stack) });
   else write('ERROR', message, { ...facts, detail: String(error) });
 };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { logError, logInfo, logToStandardError } from '../../../shared/logging/log.ts';
 
 let lines: string[];
@@ -39,6 +40,33 @@ test('writes the name, the message and the place of a failure', () => {
   expect(first).toMatchObject({ level: 'ERROR', error: 'RangeError', detail: 'too far', request_id: 'r' });
   expect(first.stack).toContain('log.test.ts');
   expect(second).toMatchObject({ level: 'ERROR', detail: 'a text' });
+});
+
+test('writes the causes of a failure, whose own message can be one for callers, unless it repeats them', () => {
+  const network = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+  logError(
+    'call_failed',
+    new ServiceUnavailable(new RangeError('Lambda failed: too far', { cause: new Error('too far', { cause: network }) })),
+  );
+  const { error, detail } = JSON.parse(lines[0] ?? '');
+  expect(error).toBe('ServiceUnavailable');
+  expect(detail).toMatch(/support ticket\. Cause: RangeError: Lambda failed: too far Cause: Error: socket hang up$/);
+});
+
+test('writes of a cause that is a syntax error only the class, and no more than three causes', () => {
+  try {
+    JSON.parse('pelican-barometer');
+  } catch (cause) {
+    logError('call_failed', new Error('A reply is not JSON.', { cause }));
+  }
+  logError(
+    'call_failed',
+    ['d', 'c', 'b', 'a', 'first'].reduce<unknown>((cause, text) => new Error(text, { cause }), undefined),
+  );
+  expect(lines.map((line) => JSON.parse(line).detail)).toEqual([
+    'A reply is not JSON. Cause: SyntaxError',
+    'first Cause: Error: a Cause: Error: b Cause: Error: c',
+  ]);
 });
 
 test('logs class, position and length of the message of a syntax error, but not the text that it quotes', () => {
