@@ -52,6 +52,8 @@ const BROWSER_ACCESS_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
 export const MAX_SESSIONS = 1_000;
 // So that a user with the most sessions causes deletions with only some of their logins.
 const DELETED_AT_ONCE = 25;
+// More lists than refreshes of the same session can change while it is ended.
+const MAX_END_ROUNDS = 5;
 const MAX_AGENT_LENGTH = 200;
 
 /** Returns a client's address and agent, as a session row has them. @param at Unix time in seconds */
@@ -159,10 +161,14 @@ export const createSessionStore = (table: RecordTable) => {
       await Promise.all(sessions.slice(start, start + DELETED_AT_ONCE).map(({ id }) => table.remove(placeOfSession(user, id))));
   };
 
-  const endAll = async (user: string, sessions: readonly StoredSession[], now: number): Promise<void> => {
-    const others = sessions.filter(({ ended_at }) => ended_at === undefined);
-    for (let start = 0; start < others.length; start += DELETED_AT_ONCE)
-      await Promise.all(others.slice(start, start + DELETED_AT_ONCE).map(({ id }) => table.set(placeOfSession(user, id), 'ended_at', now)));
+  // Until none is left: one that gets another id meanwhile has a row that the first list lacks.
+  const endAll = async (user: string, isMeant: (session: StoredSession) => boolean, now: number): Promise<void> => {
+    for (let round = 0; round < MAX_END_ROUNDS; round++) {
+      const left = (await all(user)).filter((session) => session.ended_at === undefined && isMeant(session));
+      if (left.length === 0) return;
+      for (let start = 0; start < left.length; start += DELETED_AT_ONCE)
+        await Promise.all(left.slice(start, start + DELETED_AT_ONCE).map(({ id }) => table.set(placeOfSession(user, id), 'ended_at', now)));
+    }
   };
 
   // Makes room for a session: removes those that are over, and then the ones that were used the longest time ago.
@@ -215,6 +221,9 @@ export const createSessionStore = (table: RecordTable) => {
       if (!before || !isLive(before, now) || before.client !== 'browser' || sessions.some(({ id }) => id === to)) return;
       if (!isOfLogin(before, authenticatedAt)) return;
       await table.put(placeOfSession(user, to), { ...before, id: to, first_id: firstIdOf(before), renamed_at: undefined });
+      // Whoever ended it meanwhile can have listed its rows before this one was there.
+      const after = await table.get(placeOfSession(user, from));
+      if (after?.ended_at !== undefined) await table.set(placeOfSession(user, to), 'ended_at', after.ended_at);
       if (before.renamed_at === undefined) await table.set(placeOfSession(user, from), 'renamed_at', now);
     },
 
@@ -246,23 +255,14 @@ export const createSessionStore = (table: RecordTable) => {
       // Only browsers' sessions get another id.
       if (row?.client !== 'browser') return;
       const ended = StoredSession.parse(row);
-      await endAll(
-        user,
-        (await all(user)).filter((each) => isSessionOf(ended, each)),
-        now,
-      );
+      await endAll(user, (each) => isSessionOf(ended, each), now);
     },
 
     /** Ends all sessions of a user but one, also those without a row. The current one gets a row if it has none. */
     endOthers: async (user: string, current: StoredSession, now: number): Promise<void> => {
       await table.put(placeOfSession(user, current.id), current);
       await raiseFloor(user, now + 1);
-      const sessions = await all(user);
-      await endAll(
-        user,
-        sessions.filter((each) => !isSessionOf(each, current)),
-        now,
-      );
+      await endAll(user, (each) => !isSessionOf(each, current), now);
     },
 
     /** Removes all rows of a deleted user. */

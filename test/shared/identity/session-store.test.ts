@@ -128,6 +128,51 @@ describe('the sessions of a user', () => {
     for (const number of [5, 6]) expect(await sessions.get('user_g', id(number), NOON + 30)).toBeDefined();
   });
 
+  test.each(['end', 'endOthers'] as const)('end also if they get another id at the same time (%s)', async (way) => {
+    for (const step of ['put', 'set', 'get'] as const) {
+      const user = `user_j_${way}_${step}`;
+      await sessions.begin(user, login(1, NOON, { client: 'browser', seconds: HOUR }));
+      const current = login(5, NOON + 1, { client: 'browser', seconds: HOUR });
+      await sessions.begin(user, current);
+      const endFirst = () => (way === 'end' ? sessions.end(user, id(1), NOON + 10) : sessions.endOthers(user, current, NOON + 10));
+      let isEnded = false;
+      // Ends the session just before this step of the change of its id.
+      const before =
+        <Rest extends unknown[], Result>(call: (...given: Rest) => Promise<Result>) =>
+        async (...given: Rest): Promise<Result> => {
+          if (!isEnded) {
+            isEnded = true;
+            await endFirst();
+          }
+          return call(...given);
+        };
+      const late = createSessionStore({ ...table, [step]: before(table[step] as (...given: unknown[]) => Promise<unknown>) });
+      await late.rename(user, { from: id(1), to: id(2), authenticatedAt: NOON }, NOON + 10);
+      expect([step, isEnded, (await idsOf(user, NOON + 11)).filter((each) => each !== id(5))]).toEqual([step, true, []]);
+    }
+  });
+
+  test('end also if they get another id while they are listed', async () => {
+    await sessions.begin('user_k', login(1, NOON, { client: 'browser', seconds: HOUR }));
+    const current = login(5, NOON + 1, { client: 'browser', seconds: HOUR });
+    await sessions.begin('user_k', current);
+    let isRenamed = false;
+    // The change of the id is complete before the first of the listed sessions is ended.
+    const late = createSessionStore({
+      ...table,
+      set: async (...given) => {
+        if (!isRenamed && given[1] === 'ended_at') {
+          isRenamed = true;
+          await sessions.rename('user_k', { from: id(1), to: id(2), authenticatedAt: NOON }, NOON + 10);
+        }
+        return table.set(...given);
+      },
+    });
+    await late.endOthers('user_k', current, NOON + 10);
+    expect(await idsOf('user_k', NOON + 11)).toEqual([id(5)]);
+    expect(await sessions.get('user_k', id(2), NOON + 11)).toBeUndefined();
+  });
+
   test('stay if all others are ended with an access token that has their earlier id', async () => {
     const first = login(1, NOON, { client: 'browser', seconds: HOUR });
     await sessions.begin('user_h', first);
