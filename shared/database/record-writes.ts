@@ -1,5 +1,6 @@
 import { PreconditionFailed } from '../http/errors.ts';
 import { ConditionFailed, type Database } from './database.ts';
+import { isWritten } from './is-written.ts';
 import type { RecordClaim, RecordKey, RecordRow } from './record.ts';
 import { transact, type Write } from './transaction.ts';
 
@@ -46,17 +47,16 @@ export const createRecordWrites = (database: Database, table: string) => ({
     value: unknown,
     [where, whereValue]: readonly [attribute: string, value: unknown] = ['account', account],
   ): Promise<void> => {
-    const write = database.update({
-      TableName: table,
-      Key: { account, record },
-      UpdateExpression: 'SET #attribute = :value',
-      ConditionExpression: '#where = :where',
-      ExpressionAttributeNames: { '#attribute': attribute, '#where': where },
-      ExpressionAttributeValues: { ':value': value, ':where': whereValue },
-    });
-    await write.catch((error: unknown) => {
-      if (!(error instanceof ConditionFailed)) throw error;
-    });
+    await isWritten(
+      database.update({
+        TableName: table,
+        Key: { account, record },
+        UpdateExpression: 'SET #attribute = :value',
+        ConditionExpression: '#where = :where',
+        ExpressionAttributeNames: { '#attribute': attribute, '#where': where },
+        ExpressionAttributeValues: { ':value': value, ':where': whereValue },
+      }),
+    );
   },
 
   /**
@@ -96,14 +96,13 @@ export const createRecordWrites = (database: Database, table: string) => ({
 
   /** Releases a claimed row, if it is still claimed. @param claim undefined: release any claim */
   unclaim: async ({ account, record }: RecordKey, claim: string | undefined): Promise<void> => {
-    const write = database.delete({
-      TableName: table,
-      Key: { account, record },
-      ConditionExpression: claim === undefined ? 'attribute_exists(claim)' : 'claim = :claim',
-      ...(claim !== undefined && { ExpressionAttributeValues: { ':claim': claim } }),
-    });
-    await write.catch((error: unknown) => {
-      if (!(error instanceof ConditionFailed)) throw error;
-    });
+    await isWritten(
+      database.delete({
+        TableName: table,
+        Key: { account, record },
+        ConditionExpression: claim === undefined ? 'attribute_exists(claim)' : 'claim = :claim',
+        ...(claim !== undefined && { ExpressionAttributeValues: { ':claim': claim } }),
+      }),
+    );
   },
 });

@@ -1,4 +1,5 @@
-import { ConditionFailed, type Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { isWritten } from '../database/is-written.ts';
 
 const ACTIVITY = 'activity#';
 
@@ -29,17 +30,15 @@ export const createActivityStore = (database: Database, table: string) => {
 
     /** Records an event, unless a later one is recorded. */
     recordLast: async ({ atMs, ...model }: LastEvent): Promise<void> => {
-      try {
-        await database.update({
+      await isWritten(
+        database.update({
           TableName: table,
           Key: keyOf(model),
           UpdateExpression: 'SET last_event_at = :at',
           ConditionExpression: 'attribute_not_exists(last_event_at) OR last_event_at < :at',
           ExpressionAttributeValues: { ':at': atMs },
-        });
-      } catch (error) {
-        if (!(error instanceof ConditionFailed)) throw error;
-      }
+        }),
+      );
     },
   };
 };

@@ -1,4 +1,5 @@
 import { ConditionFailed, type Database, type Item } from '../database/database.ts';
+import { isWritten } from '../database/is-written.ts';
 import { createRecordTable, type RecordKey } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { MAX_SHADOWS, type ShadowSettings } from './shadow.ts';
@@ -121,24 +122,23 @@ export const createShadowStore = (database: Database, table: string) => {
       { unusedTokens, counts }: { unusedTokens: number; counts: ShadowCounts },
     ): Promise<void> => {
       const added = Object.entries({ ...counts, tokens: 0 - unusedTokens });
-      const write = database.update({
-        TableName: table,
-        Key: { ...shadowRecordKey(deployment, number) },
-        UpdateExpression: `REMOVE #place ADD ${added.map((_, i) => `#a${i} :a${i}`).join(', ')}`,
-        ConditionExpression: '#number = :number AND #place = :holder',
-        ExpressionAttributeNames: {
-          '#number': 'number',
-          '#place': name,
-          ...Object.fromEntries(added.map(([each], i) => [`#a${i}`, each])),
-        },
-        ExpressionAttributeValues: {
-          ...{ ':number': number, ':holder': holder },
-          ...Object.fromEntries(added.map(([, value], i) => [`:a${i}`, value])),
-        },
-      });
-      await write.catch((error: unknown) => {
-        if (!(error instanceof ConditionFailed)) throw error;
-      });
+      await isWritten(
+        database.update({
+          TableName: table,
+          Key: { ...shadowRecordKey(deployment, number) },
+          UpdateExpression: `REMOVE #place ADD ${added.map((_, i) => `#a${i} :a${i}`).join(', ')}`,
+          ConditionExpression: '#number = :number AND #place = :holder',
+          ExpressionAttributeNames: {
+            '#number': 'number',
+            '#place': name,
+            ...Object.fromEntries(added.map(([each], i) => [`#a${i}`, each])),
+          },
+          ExpressionAttributeValues: {
+            ...{ ':number': number, ':holder': holder },
+            ...Object.fromEntries(added.map(([, value], i) => [`:a${i}`, value])),
+          },
+        }),
+      );
     },
   };
 };

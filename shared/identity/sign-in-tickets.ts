@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { ConditionFailed, type Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { isWritten } from '../database/is-written.ts';
 import { hashOf, rowId } from '../quotas/row-id.ts';
 import { MINUTE_MS, SECOND_MS } from '../time/units.ts';
 
@@ -29,18 +30,14 @@ export const createSignInTickets = (database: Database, table: string) => {
     /** Uses a ticket up. false: it was used, has expired, never existed or is another user's, who can still use it. */
     redeem: async (ticket: string, subject: string, nowMs: number): Promise<boolean> => {
       if (ticket.length > MAX_TICKET_LENGTH) return false;
-      try {
-        await database.delete({
+      return isWritten(
+        database.delete({
           ...keyOf(ticket),
           // The table deletes expired rows only hours or days later.
           ConditionExpression: 'subject = :subject AND expires_at > :now',
           ExpressionAttributeValues: { ':subject': subject, ':now': nowMs / SECOND_MS },
-        });
-        return true;
-      } catch (error) {
-        if (error instanceof ConditionFailed) return false;
-        throw error;
-      }
+        }),
+      );
     },
   };
 };

@@ -1,7 +1,8 @@
 import { crc32 } from 'node:zlib';
 import * as z from 'zod';
-import { ConditionFailed, type Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { getItems } from '../database/get-items.ts';
+import { isWritten } from '../database/is-written.ts';
 import { DAY_MS } from '../time/units.ts';
 
 // The number of partitions for requests that arrive from this time on.
@@ -71,18 +72,17 @@ export const createRequestPartitions = (database: Database, table: string) => ({
     partitions: number,
   ): Promise<void> => {
     const from_ms = Math.max(nowMs + DELAY_MS, Date.parse(day));
-    const write = database.put({
-      TableName: table,
-      Item: {
-        ...keyOf(organization, day),
-        steps: [...known, { from_ms, partitions: Math.min(partitions, MAX_PARTITIONS) }],
-        expires_at: expiresAt(day),
-      },
-      ConditionExpression: known.length === 0 ? STILL_ABSENT : AS_READ,
-      ...(known.length > 0 && { ExpressionAttributeValues: { ':known': known.length } }),
-    });
-    await write.catch((error: unknown) => {
-      if (!(error instanceof ConditionFailed)) throw error;
-    });
+    await isWritten(
+      database.put({
+        TableName: table,
+        Item: {
+          ...keyOf(organization, day),
+          steps: [...known, { from_ms, partitions: Math.min(partitions, MAX_PARTITIONS) }],
+          expires_at: expiresAt(day),
+        },
+        ConditionExpression: known.length === 0 ? STILL_ABSENT : AS_READ,
+        ...(known.length > 0 && { ExpressionAttributeValues: { ':known': known.length } }),
+      }),
+    );
   },
 });

@@ -1,4 +1,5 @@
-import { ConditionFailed, type Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { isWritten } from '../database/is-written.ts';
 import { HOUR_MS, SECOND_MS } from '../time/units.ts';
 import { MAX_WAITING, type WaitingPayload } from './waiting-payloads.ts';
 
@@ -23,34 +24,28 @@ export const createPayloadPlaces = (database: Database, table: string): PayloadP
   });
   const names = { '#count': 'count' };
   return {
-    take: async (organization, nowMs) => {
-      try {
-        await database.update({
+    take: (organization, nowMs) =>
+      isWritten(
+        database.update({
           TableName: table,
           Key: keyOf(organization, nowMs),
           UpdateExpression: 'SET expires_at = :expires ADD #count :one',
           ConditionExpression: 'attribute_not_exists(#count) OR #count < :most',
           ExpressionAttributeNames: names,
           ExpressionAttributeValues: { ':expires': Math.ceil((nowMs + RETENTION_MS) / SECOND_MS), ':one': 1, ':most': MAX_WAITING },
-        });
-        return true;
-      } catch (error) {
-        if (error instanceof ConditionFailed) return false;
-        throw error;
-      }
-    },
+        }),
+      ),
     release: async ({ organization, sentAtMs }) => {
-      const update = database.update({
-        TableName: table,
-        Key: keyOf(organization, sentAtMs),
-        UpdateExpression: 'ADD #count :less',
-        ConditionExpression: '#count > :none',
-        ExpressionAttributeNames: names,
-        ExpressionAttributeValues: { ':less': -1, ':none': 0 },
-      });
-      await update.catch((error: unknown) => {
-        if (!(error instanceof ConditionFailed)) throw error;
-      });
+      await isWritten(
+        database.update({
+          TableName: table,
+          Key: keyOf(organization, sentAtMs),
+          UpdateExpression: 'ADD #count :less',
+          ConditionExpression: '#count > :none',
+          ExpressionAttributeNames: names,
+          ExpressionAttributeValues: { ':less': -1, ':none': 0 },
+        }),
+      );
     },
   };
 };

@@ -1,4 +1,5 @@
-import { ConditionFailed, type Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { isWritten } from '../database/is-written.ts';
 import type { Write } from '../database/transaction.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
 import { hashOf, rowId } from './row-id.ts';
@@ -59,13 +60,7 @@ export const createQuotaStore = (database: Database, table: string) => {
         return { isCounted: seconds === undefined, untilMs: nowMs + (seconds === undefined ? windowMs : seconds * SECOND_MS) };
       }
       const { endMs: untilMs, update } = updateOf(table, quota, nowMs);
-      try {
-        await database.update(update);
-        return { isCounted: true, untilMs };
-      } catch (error) {
-        if (!(error instanceof ConditionFailed)) throw error;
-        return { isCounted: false, untilMs };
-      }
+      return { isCounted: await isWritten(database.update(update)), untilMs };
     },
   };
 };

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { ConditionFailed, type Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { isWritten } from '../database/is-written.ts';
 import { MAX_VALUES, measureJson } from '../http/json/json-size.ts';
 import { randomBase62 } from '../ids/base62.ts';
 import { DAY_SECONDS } from '../time/units.ts';
@@ -73,13 +74,7 @@ export const createResponseStore = (database: Database, table: string, now: () =
       if (content.byteLength > MAX_STORED_BYTES) return 'too_large';
       const expires_at = nowSeconds() + KEPT_DAYS * DAY_SECONDS;
       const Item = { ...keyOf(organization, stored.response.id), expires_at, content };
-      try {
-        await database.put({ TableName: table, Item, ConditionExpression: IS_NOT_DELETED });
-        return 'stored';
-      } catch (error) {
-        if (!(error instanceof ConditionFailed)) throw error;
-        return 'deleted';
-      }
+      return (await isWritten(database.put({ TableName: table, Item, ConditionExpression: IS_NOT_DELETED }))) ? 'stored' : 'deleted';
     },
 
     /**

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { ConditionFailed, type Database, type Item } from '../database/database.ts';
+import { isWritten } from '../database/is-written.ts';
 import { HOUR_MS } from '../time/units.ts';
 import { type BusySeconds, createBusySeconds, unionOf } from './busy-seconds.ts';
-import { createRowStore, isDone } from './row-store.ts';
+import { createRowStore } from './row-store.ts';
 import type { Totals } from './totals.ts';
 
 /** The requests of an organization that a deployment answered, by the UTC day of their arrival. */
@@ -132,7 +133,7 @@ export const createDeploymentDayStore = (database: Database, table: string) => {
         const condition = stored
           ? { ConditionExpression: 'busy = :read', ExpressionAttributeValues: { ':read': stored } }
           : { ConditionExpression: 'attribute_not_exists(usage_bucket)' };
-        if (await isDone(database.put({ TableName: table, Item: { ...key, busy }, ...condition }))) return true;
+        if (await isWritten(database.put({ TableName: table, Item: { ...key, busy }, ...condition }))) return true;
       }
       throw new ConditionFailed(undefined);
     },

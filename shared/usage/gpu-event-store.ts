@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { Database } from '../database/database.ts';
+import { isWritten } from '../database/is-written.ts';
 import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';
 import { DAY_MS } from '../time/units.ts';
 import { dayOf } from './bucket.ts';
 import { Nanos } from './event.ts';
 import { GpuEvent } from './gpu-event.ts';
-import { isDone } from './row-store.ts';
 import { EventExists } from './usage-store.ts';
 
 // A deployment has a few hundred events a day, and an organization a row of totals for each day of each deployment.
@@ -179,7 +179,7 @@ export const createGpuEventStore = (database: Database, table: string) => {
      * @returns false if they have changed since they were read
      */
     replaceDay: (organization: string, read: GpuDay | undefined, sums: GpuDay | undefined): Promise<boolean> =>
-      isDone(
+      isWritten(
         sums
           ? database.put({ TableName: table, Item: { ...dayKeyOf(organization, sums), ...storedDay(sums) }, ...asRead(read) })
           : database.delete({ TableName: table, Key: dayKeyOf(organization, read as GpuDay), ...asRead(read) }),

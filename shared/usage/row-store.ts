@@ -1,4 +1,5 @@
-import { ConditionFailed, type Database, type Item } from '../database/database.ts';
+import type { Database, Item } from '../database/database.ts';
+import { isWritten } from '../database/is-written.ts';
 import { queryItems } from '../database/query.ts';
 import { StoredTotals } from './stored-totals.ts';
 import type { Totals } from './totals.ts';
@@ -35,17 +36,6 @@ const asRead = (row: Row | undefined) =>
     ? { ConditionExpression: STILL_ABSENT }
     : { ConditionExpression: AS_READ, ExpressionAttributeValues: { ':read': row.n } };
 
-/** Awaits a write. Returns false if its condition did not hold. */
-export const isDone = async (write: Promise<unknown>): Promise<boolean> => {
-  try {
-    await write;
-    return true;
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-    return false;
-  }
-};
-
 /** Rows of totals in the `usage` table, with the conditions under which they are written. */
 export const createRowStore = (database: Database, table: string) => ({
   /** The rows of a partition, or of a range of it with both ends, in the order of their keys. */
@@ -63,12 +53,14 @@ export const createRowStore = (database: Database, table: string) => ({
 
   /** Puts a row of `n` events, unless the stored row has at least as many. */
   put: (item: RowKey & { n: number }): Promise<boolean> =>
-    isDone(database.put({ TableName: table, Item: item, ConditionExpression: COUNTS_MORE, ExpressionAttributeValues: { ':n': item.n } })),
+    isWritten(
+      database.put({ TableName: table, Item: item, ConditionExpression: COUNTS_MORE, ExpressionAttributeValues: { ':n': item.n } }),
+    ),
 
   /** Replaces the row that was read (undefined: it did not exist). False if it has changed since. */
   replace: (read: Row | undefined, item: RowKey): Promise<boolean> =>
-    isDone(database.put({ TableName: table, Item: item, ...asRead(read) })),
+    isWritten(database.put({ TableName: table, Item: item, ...asRead(read) })),
 
   /** Removes the row that was read. False if it has changed since. */
-  remove: (read: Row): Promise<boolean> => isDone(database.delete({ TableName: table, Key: { ...read.key }, ...asRead(read) })),
+  remove: (read: Row): Promise<boolean> => isWritten(database.delete({ TableName: table, Key: { ...read.key }, ...asRead(read) })),
 });

@@ -1,5 +1,6 @@
 import { eventShardsOf, shardId, shardOf } from '../admission/item/shards.ts';
-import { ConditionFailed, type Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { isWritten } from '../database/is-written.ts';
 import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
@@ -50,22 +51,13 @@ export const createUsageStore = (database: Database, table: string) => {
 
     /** Puts the event unless its request already has one, without reading that: callers need no permission for it. */
     addIfAbsent: async (event: UsageEvent, shards = 1): Promise<void> => {
-      try {
-        await database.put(toPut(event, shards));
-      } catch (error) {
-        if (!(error instanceof ConditionFailed)) throw error;
-      }
+      await isWritten(database.put(toPut(event, shards)));
     },
 
     /** Puts the event unless its request already has one; returns the stored event. */
     putIfAbsent: async (event: UsageEvent, shards = 1): Promise<UsageEvent> => {
-      try {
-        await database.put(toPut(event, shards));
-        return event;
-      } catch (error) {
-        if (!(error instanceof ConditionFailed)) throw error;
-        return (await get(event.key_id, event.request_id, shards)) as UsageEvent;
-      }
+      if (await isWritten(database.put(toPut(event, shards)))) return event;
+      return (await get(event.key_id, event.request_id, shards)) as UsageEvent;
     },
 
     /** Puts an event as one write of a transaction; fails with EventExists if its request already has one. */

@@ -1,4 +1,5 @@
 import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
+import { isWritten } from '../../../shared/database/is-written.ts';
 import { WAITING } from '../../../shared/deployments/deployment-store.ts';
 import type { HostScope } from '../../../shared/hosts/host.ts';
 import type { Queue } from './may-wait.ts';
@@ -83,17 +84,16 @@ export const createWaitingStore = (database: Database, table: string, most: numb
     for (const id of expired) {
       const expiresAtMs = held[id]?.[1] ?? running[id];
       const place = held[id] === undefined ? 'running.#id' : 'held.#id[1]';
-      const write = database.update({
-        TableName: table,
-        Key: keyOf(listId),
-        UpdateExpression: 'REMOVE held.#id, running.#id',
-        ConditionExpression: `${place} = :expires`,
-        ExpressionAttributeNames: { '#id': id },
-        ExpressionAttributeValues: { ':expires': expiresAtMs },
-      });
-      await write.catch((error: unknown) => {
-        if (!(error instanceof ConditionFailed)) throw error;
-      });
+      await isWritten(
+        database.update({
+          TableName: table,
+          Key: keyOf(listId),
+          UpdateExpression: 'REMOVE held.#id, running.#id',
+          ConditionExpression: `${place} = :expires`,
+          ExpressionAttributeNames: { '#id': id },
+          ExpressionAttributeValues: { ':expires': expiresAtMs },
+        }),
+      );
     }
   };
 
@@ -153,20 +153,16 @@ export const createWaitingStore = (database: Database, table: string, most: numb
       const free = mostRunning - Object.keys(live.running).length;
       const turn = inOrder(live).indexOf(requestId);
       if (turn === -1 || turn >= free) return false;
-      try {
-        await database.update({
+      return isWritten(
+        database.update({
           TableName: table,
           Key: keyOf(listId),
           UpdateExpression: 'SET running.#id = :expires',
           ConditionExpression: 'attribute_exists(held.#id) AND size(running) < :most',
           ExpressionAttributeNames: { '#id': requestId },
           ExpressionAttributeValues: { ':expires': nowMs + LEASE_MS, ':most': mostRunning },
-        });
-        return true;
-      } catch (error) {
-        if (!(error instanceof ConditionFailed)) throw error;
-        return false;
-      }
+        }),
+      );
     },
 
     /** Renews the entries of a request that was released. */
@@ -185,17 +181,16 @@ export const createWaitingStore = (database: Database, table: string, most: numb
      * @param ranMs the time that the request ran, if it was released
      */
     leave: async ({ listId, requestId }: Waiter, ranMs?: number): Promise<void> => {
-      const write = database.update({
-        TableName: table,
-        Key: keyOf(listId),
-        UpdateExpression: `REMOVE held.#id, running.#id${ranMs === undefined ? '' : ' ADD served :one, served_ms :ran'}`,
-        ConditionExpression: 'attribute_exists(held)',
-        ExpressionAttributeNames: { '#id': requestId },
-        ...(ranMs !== undefined && { ExpressionAttributeValues: { ':one': 1, ':ran': ranMs } }),
-      });
-      await write.catch((error: unknown) => {
-        if (!(error instanceof ConditionFailed)) throw error;
-      });
+      await isWritten(
+        database.update({
+          TableName: table,
+          Key: keyOf(listId),
+          UpdateExpression: `REMOVE held.#id, running.#id${ranMs === undefined ? '' : ' ADD served :one, served_ms :ran'}`,
+          ConditionExpression: 'attribute_exists(held)',
+          ExpressionAttributeNames: { '#id': requestId },
+          ...(ranMs !== undefined && { ExpressionAttributeValues: { ':one': 1, ':ran': ranMs } }),
+        }),
+      );
     },
   };
 };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
+import type { Database } from '../../../shared/database/database.ts';
+import { isWritten } from '../../../shared/database/is-written.ts';
 import { acceptableUntil, type IdentityClaims } from '../../../shared/federation/claim-fault.ts';
 import { hashOf, rowId } from '../../../shared/quotas/row-id.ts';
 
@@ -14,27 +15,24 @@ export const createUsedTokens = (database: Pick<Database, 'put' | 'delete'>, tab
   /** Marks a verified token as used; undefined if it was used before. The result makes it usable again. */
   use: async (token: string, claims: IdentityClaims): Promise<(() => Promise<void>) | undefined> => {
     const [id, use] = [idOf(token, claims), randomUUID()];
-    try {
-      await database.put({
+    const isFirst = await isWritten(
+      database.put({
         TableName: table,
         Item: { id, use, expires_at: acceptableUntil(claims) },
         ConditionExpression: 'attribute_not_exists(id)',
-      });
-    } catch (error) {
-      if (error instanceof ConditionFailed) return undefined;
-      throw error;
-    }
+      }),
+    );
+    if (!isFirst) return undefined;
     return async () => {
-      const release = database.delete({
-        TableName: table,
-        Key: { id },
-        ConditionExpression: '#use = :use',
-        ExpressionAttributeNames: { '#use': 'use' },
-        ExpressionAttributeValues: { ':use': use },
-      });
-      await release.catch((error: unknown) => {
-        if (!(error instanceof ConditionFailed)) throw error;
-      });
+      await isWritten(
+        database.delete({
+          TableName: table,
+          Key: { id },
+          ConditionExpression: '#use = :use',
+          ExpressionAttributeNames: { '#use': 'use' },
+          ExpressionAttributeValues: { ':use': use },
+        }),
+      );
     };
   },
 });

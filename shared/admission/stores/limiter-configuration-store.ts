@@ -1,5 +1,6 @@
-import { ConditionFailed, type Database } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
 import { getItems } from '../../database/get-items.ts';
+import { isWritten } from '../../database/is-written.ts';
 import { DatabaseUnavailable } from '../../database/outage.ts';
 import { transact, type Write } from '../../database/transaction.ts';
 import type { ContentSetting, KeyItem, PayloadLogSetting } from '../item/key-item.ts';
@@ -17,7 +18,7 @@ const MAX_DEDUCTION_ATTEMPTS = 40;
 /** The `keys` table with the writes of the control plane, which configures limiters. */
 export const createLimiterConfigurationStore = (database: Database, table: string) => {
   const store = createLimiterStore(database, table);
-  const { get, getMany } = store;
+  const { apply, get, getMany } = store;
   return {
     ...store,
     ...createSpread(database, table),
@@ -59,49 +60,30 @@ export const createLimiterConfigurationStore = (database: Database, table: strin
      * Gives a key's limiter its organization's setting for content, unless it has that of the same or a later version
      * of the organization.
      */
-    setContent: async (id: string, { mayStore, version }: ContentSetting): Promise<void> => {
-      const write = database.update({
-        TableName: table,
-        Key: { id },
+    setContent: (id: string, { mayStore, version }: ContentSetting): Promise<void> =>
+      apply(id, {
         UpdateExpression: mayStore ? 'SET no_v = :version REMOVE no_o ADD cfg :one' : 'SET no_v = :version, no_o = :true ADD cfg :one',
         ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(no_v) OR no_v < :version)',
         ExpressionAttributeValues: { ':version': version, ':one': 1, ...(!mayStore && { ':true': true }) },
-      });
-      await write.catch((error: unknown) => {
-        if (!(error instanceof ConditionFailed)) throw error;
-      });
-    },
+      }),
 
     /**
      * Gives a key's limiter its organization's setting for the payload log, unless it has the same or a later version
      * of that setting.
      */
-    setPayloadLog: async (id: string, { isOn, version }: PayloadLogSetting): Promise<void> => {
-      const write = database.update({
-        TableName: table,
-        Key: { id },
+    setPayloadLog: (id: string, { isOn, version }: PayloadLogSetting): Promise<void> =>
+      apply(id, {
         UpdateExpression: isOn ? 'SET log_v = :version, log_o = :true ADD cfg :one' : 'SET log_v = :version REMOVE log_o ADD cfg :one',
         ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(log_v) OR log_v < :version)',
         ExpressionAttributeValues: { ':version': version, ':one': 1, ...(isOn && { ':true': true }) },
-      });
-      await write.catch((error: unknown) => {
-        if (!(error instanceof ConditionFailed)) throw error;
-      });
-    },
+      }),
 
     /**
      * Adds corrections to what an item has counted; false if it has counted something since it was read, and then
      * nothing is done.
      */
-    correct: async (read: LimiterItem, corrections: MoneyCounts): Promise<boolean> => {
-      try {
-        await database.update({ TableName: table, Key: { id: read.id }, ...toCorrect(read, corrections) });
-        return true;
-      } catch (error) {
-        if (!(error instanceof ConditionFailed)) throw error;
-        return false;
-      }
-    },
+    correct: (read: LimiterItem, corrections: MoneyCounts): Promise<boolean> =>
+      isWritten(database.update({ TableName: table, Key: { id: read.id }, ...toCorrect(read, corrections) })),
 
     toCreate: (item: LimiterItem): Write => ({
       item: { Put: { TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(id)' } },

@@ -1,4 +1,5 @@
 import { ConditionFailed, type Database, TransactionCanceled } from '../../database/database.ts';
+import { isWritten } from '../../database/is-written.ts';
 import { DatabaseUnavailable } from '../../database/outage.ts';
 import { queryItems } from '../../database/query.ts';
 import { transact, type Write } from '../../database/transaction.ts';
@@ -30,11 +31,7 @@ class ReservationEnded extends Error {}
  */
 export const createLimiterStore = (database: Database, table: string, once: Database = database) => {
   const apply = async (id: string, update: PlannedUpdate): Promise<void> => {
-    try {
-      await database.update({ TableName: table, Key: { id }, ...update });
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error;
-    }
+    await isWritten(database.update({ TableName: table, Key: { id }, ...update }));
   };
 
   return {

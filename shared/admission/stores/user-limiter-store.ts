@@ -1,4 +1,5 @@
 import { ConditionFailed, type Database } from '../../database/database.ts';
+import { isWritten } from '../../database/is-written.ts';
 import type { LimiterItem } from '../item/limiter-item.ts';
 import { userLimiterId } from '../item/user-limiter.ts';
 
@@ -15,21 +16,16 @@ interface NewUserCount {
 /** The limiters of the end users of keys, which are created when a user's first request comes. */
 export const createUserLimiterStore = (database: Database, table: string) => ({
   /** Counts a new user of a key in a minute; false if the minute already has the most. */
-  countNewUser: async ({ keyId, minute, most, deleteAt }: NewUserCount): Promise<boolean> => {
-    try {
-      await database.update({
+  countNewUser: ({ keyId, minute, most, deleteAt }: NewUserCount): Promise<boolean> =>
+    isWritten(
+      database.update({
         TableName: table,
         Key: { id: userLimiterId(keyId, String(minute)) },
         UpdateExpression: 'SET del_at = :delete ADD added :one',
         ConditionExpression: 'attribute_not_exists(added) OR added < :most',
         ExpressionAttributeValues: { ':delete': deleteAt, ':one': 1, ':most': most },
-      });
-      return true;
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error;
-      return false;
-    }
-  },
+      }),
+    ),
 
   /** Creates the limiter of a user without counts, or returns the one that exists. @param deleteAt in seconds */
   createUser: async (id: string, deleteAt: number): Promise<LimiterItem> => {
