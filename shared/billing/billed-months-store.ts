@@ -39,16 +39,11 @@ export const createBilledMonthsStore = (table: RecordTable) => {
   };
 
   /** Replaces the state that was read: 412 if another change came first. */
-  const toReplaceState = (organization: string, state: BillingState): Write =>
-    state.version === 0
-      ? table.toCreate(stateRecordKey(organization), { ...state, version: 1 }, () => new PreconditionFailed())
-      : table.toReplace(stateRecordKey(organization), state);
+  const toReplaceState = (organization: string, state: BillingState): Write => table.toSave(stateRecordKey(organization), state);
 
   /** Replaces the month that was read, or creates it with version 0: 412 if another change came first. */
   const toReplace = (billed: Omit<BilledMonth, 'version'> & { version: number }): Write =>
-    billed.version === 0
-      ? table.toCreate(monthRecordKey(billed.organization, billed.month), { ...billed, version: 1 }, () => new PreconditionFailed())
-      : table.toReplace(monthRecordKey(billed.organization, billed.month), billed);
+    table.toSave(monthRecordKey(billed.organization, billed.month), billed);
 
   const get = async (organization: string, month: string): Promise<BilledMonth | undefined> => {
     const row = await table.get(monthRecordKey(organization, month));

@@ -16,41 +16,33 @@ export const METERED_PREFIX = 'meters#';
 const profileRecordKey = (organization: string): RecordKey => ({ account: organization, record: 'profile' });
 const meteredRecordKey = (organization: string): RecordKey => ({ account: PLATFORM, record: METERED_PREFIX + organization });
 
-const changed = () => new PreconditionFailed();
-
 /** The seller and the billing profiles, in the table `billing`. The only code that knows their keys. */
-export const createBillingSettingsStore = (table: RecordTable) => {
-  /** Replaces the version that was read; version 0 has no row yet. 412 if another change came first. */
-  const toReplace = <Row extends { version: number }>(recordKey: RecordKey, row: Row): Write =>
-    row.version === 0 ? table.toCreate(recordKey, { ...row, version: 1 }, changed) : table.toReplace(recordKey, row);
+export const createBillingSettingsStore = (table: RecordTable) => ({
+  /** The seller; undefined until an admin has set it. */
+  getSeller: async (): Promise<Seller | undefined> => {
+    const row = await table.get(SELLER);
+    return row && StoredSeller.parse(row);
+  },
 
-  return {
-    /** The seller; undefined until an admin has set it. */
-    getSeller: async (): Promise<Seller | undefined> => {
-      const row = await table.get(SELLER);
-      return row && StoredSeller.parse(row);
-    },
+  /** Replaces the seller. @param seller with the version that was read, or 0 if there was none */
+  toReplaceSeller: (seller: Seller): Write => table.toSave(SELLER, seller),
 
-    /** Replaces the seller. @param seller with the version that was read, or 0 if there was none */
-    toReplaceSeller: (seller: Seller): Write => toReplace(SELLER, seller),
+  /** An organization's profile; the defaults, with version 0, until it is changed. */
+  getProfile: async (organization: string): Promise<BillingProfile> =>
+    StoredProfile.parse((await table.get(profileRecordKey(organization))) ?? { organization }),
 
-    /** An organization's profile; the defaults, with version 0, until it is changed. */
-    getProfile: async (organization: string): Promise<BillingProfile> =>
-      StoredProfile.parse((await table.get(profileRecordKey(organization))) ?? { organization }),
-
-    /** Replaces a profile that was read, and adds or removes the organization among those whose usage is exported. */
-    toReplaceProfile: (profile: BillingProfile, before: BillingProfile): Write[] => {
-      const { organization } = profile;
-      const metered = meteredRecordKey(organization);
-      const isMetered = profile.stripe_customer !== null;
-      const wasMetered = before.stripe_customer !== null;
-      return [
-        toReplace(profileRecordKey(organization), { ...profile, version: before.version }),
-        ...(isMetered && !wasMetered ? [table.toCreate(metered, { organization }, changed)] : []),
-        ...(wasMetered && !isMetered ? [table.toDelete(metered)] : []),
-      ];
-    },
-  };
-};
+  /** Replaces a profile that was read, and adds or removes the organization among those whose usage is exported. */
+  toReplaceProfile: (profile: BillingProfile, before: BillingProfile): Write[] => {
+    const { organization } = profile;
+    const metered = meteredRecordKey(organization);
+    const isMetered = profile.stripe_customer !== null;
+    const wasMetered = before.stripe_customer !== null;
+    return [
+      table.toSave(profileRecordKey(organization), { ...profile, version: before.version }),
+      ...(isMetered && !wasMetered ? [table.toCreate(metered, { organization }, () => new PreconditionFailed())] : []),
+      ...(wasMetered && !isMetered ? [table.toDelete(metered)] : []),
+    ];
+  },
+});
 
 export type BillingSettingsStore = ReturnType<typeof createBillingSettingsStore>;

@@ -26,11 +26,10 @@ export const createNumberStore = (table: RecordTable) => ({
    * Takes the number after `last`, in the transaction that assigns it: so a number is never without its document.
    * Fails with NumberInUse.
    */
-  toTake: (series: NumberSeries, last: number): Write => {
-    const refused = () => new NumberInUse();
-    if (last === 0) return table.toCreate(recordKeyOf(series), { version: 1 }, refused);
-    return { ...table.toReplace(recordKeyOf(series), { version: last }), refused };
-  },
+  toTake: (series: NumberSeries, last: number): Write => ({
+    ...table.toSave(recordKeyOf(series), { version: last }),
+    refused: () => new NumberInUse(),
+  }),
 });
 
 export type NumberStore = ReturnType<typeof createNumberStore>;

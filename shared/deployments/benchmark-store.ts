@@ -61,21 +61,15 @@ export const createBenchmarkStore = (table: RecordTable) => {
      */
     toStart: (benchmark: Omit<Benchmark, 'version'>, before: Benchmark | undefined): Write[] => [
       table.toCheck({ account: benchmark.deployment, record: DEPLOYMENT }, { wanted: 'running' }, () => new PreconditionFailed()),
-      before
-        ? table.toReplace(benchmarkKeyOf(benchmark.deployment), { ...benchmark, version: before.version })
-        : table.toCreate(benchmarkKeyOf(benchmark.deployment), { ...benchmark, version: 1 }, () => new PreconditionFailed()),
+      table.toSave(benchmarkKeyOf(benchmark.deployment), { ...benchmark, version: before?.version ?? 0 }),
     ],
 
     /** Replaces the benchmark that was read: 412 if another write came first. */
     toReplace: (benchmark: Benchmark): Write => table.toReplace(benchmarkKeyOf(benchmark.deployment), benchmark),
 
     /** Adds a curve to those that were read, and drops the oldest: 412 if another write came first. */
-    toKeepCurve: (deployment: string, { version, curves }: KeptCurves, curve: BenchmarkCurve): Write => {
-      const row = { version, curves: [...curves, curve].slice(-MAX_CURVES) };
-      return version === 0
-        ? table.toCreate(curvesKeyOf(deployment), { ...row, version: 1 }, () => new PreconditionFailed())
-        : table.toReplace(curvesKeyOf(deployment), row);
-    },
+    toKeepCurve: (deployment: string, { version, curves }: KeptCurves, curve: BenchmarkCurve): Write =>
+      table.toSave(curvesKeyOf(deployment), { version, curves: [...curves, curve].slice(-MAX_CURVES) }),
   };
 };
 

@@ -2,7 +2,6 @@ import type * as z from 'zod';
 import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
-import { PreconditionFailed } from '../http/errors.ts';
 import type { Versioned } from '../http/precondition.ts';
 import type { InstancePrice } from '../prices/instance-price.ts';
 import { AdapterPrices, InstanceType, Runtime } from './catalogue.ts';
@@ -45,10 +44,7 @@ const createEntries = <Entry extends Versioned & { id: string }>(
     toCreate: (entry: Entry, refused: () => Error): Write => table.toCreate(recordKeyOf(entry.id), entry, refused),
 
     /** Replaces the entry that was read: 412 if another change came first. */
-    toReplace: (entry: Entry): Write =>
-      entry.version === 0
-        ? table.toCreate(recordKeyOf(entry.id), { ...entry, version: 1 }, () => new PreconditionFailed())
-        : table.toReplace(recordKeyOf(entry.id), entry),
+    toReplace: (entry: Entry): Write => table.toSave(recordKeyOf(entry.id), entry),
   };
 };
 

@@ -108,10 +108,7 @@ export const createDeploymentStore = (table: RecordTable) => {
     count: async (organization: string): Promise<{ count: number; toCheck: Write }> => {
       const recordKey = creationsRecordKey(organization);
       const row = await table.get(recordKey);
-      const refused = () => new CreatedMeanwhile();
-      const toCheck = row
-        ? { ...table.toReplace(recordKey, { version: Number(row.version) }), refused }
-        : table.toCreate(recordKey, { version: 1 }, refused);
+      const toCheck = { ...table.toSave(recordKey, { version: Number(row?.version ?? 0) }), refused: () => new CreatedMeanwhile() };
       return { count: (await namesOf(organization)).length, toCheck };
     },
 

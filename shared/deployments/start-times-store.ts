@@ -32,12 +32,8 @@ export const createStartTimesStore = (database: Database, table: RecordTable) =>
       for (let attempt = 1; ; attempt++) {
         const before = await read(instanceType);
         const times = [...(before?.seconds ?? []), seconds].slice(-MAX_START_TIMES);
-        const recordKey = recordKeyOf(instanceType);
-        const write = before
-          ? table.toReplace(recordKey, { ...before, seconds: times })
-          : table.toCreate(recordKey, { version: 1, seconds: times }, () => new PreconditionFailed());
         try {
-          return await transact(database, [write]);
+          return await transact(database, [table.toSave(recordKeyOf(instanceType), { version: before?.version ?? 0, seconds: times })]);
         } catch (error) {
           if (!(error instanceof PreconditionFailed) || attempt === MAX_RECORD_ATTEMPTS) throw error;
         }

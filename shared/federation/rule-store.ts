@@ -38,20 +38,20 @@ const tooManyIssuers = (): Conflict =>
 interface Issuers {
   organization: string | null;
   rules: Readonly<Record<string, number>>;
-  /** undefined: there is no row yet. */
-  version: number | undefined;
+  /** 0: there is no row yet. */
+  version: number;
 }
 
 /** Federation rules in the table `accounts`, in the partition of their service account. */
 export const createRuleStore = (table: RecordTable) => {
-  const toSetIssuers = ({ organization, version }: Issuers, rules: Readonly<Record<string, number>>): Write =>
-    version === undefined
-      ? table.toCreate(issuersKey(organization), { rules, version: 1 }, () => new IssuersChanged())
-      : { ...table.toReplace(issuersKey(organization), { rules, version }), refused: () => new IssuersChanged() };
+  const toSetIssuers = ({ organization, version }: Issuers, rules: Readonly<Record<string, number>>): Write => ({
+    ...table.toSave(issuersKey(organization), { rules, version }),
+    refused: () => new IssuersChanged(),
+  });
 
   const issuersOf = async (organization: string | null): Promise<Issuers> => {
     const row = await table.get(issuersKey(organization));
-    return { organization, rules: (row?.rules ?? {}) as Record<string, number>, version: row && Number(row.version) };
+    return { organization, rules: (row?.rules ?? {}) as Record<string, number>, version: Number(row?.version ?? 0) };
   };
 
   const toDeleteRules = (deleted: readonly FederationRule[], issuers: Issuers): Write[] => {

@@ -5,7 +5,7 @@ import { queryItems } from '../database/query.ts';
 import { createRecordTable, type RecordKey } from '../database/record-table.ts';
 import { MAX_WRITES, transact, type Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
-import { DAY_MS, MINUTE_MS } from '../time/units.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
 
 /** A request that the gateway answered with an error. */
 export interface RefusedRequest {
@@ -162,12 +162,8 @@ export const createRefusalStore = (database: Database, table: string) => {
     return { lines: Buffer.from(lines), version };
   };
 
-  const toWriteLines = (recordKey: RecordKey, { lines, version }: CountedLines, startMs: number): Write => {
-    const row = { lines, version, expires_at: Math.ceil((startMs + LINES_KEPT_MS) / 1_000) };
-    return version === 0
-      ? rows.toCreate(recordKey, { ...row, version: 1 }, () => new PreconditionFailed())
-      : rows.toReplace(recordKey, row);
-  };
+  const toWriteLines = (recordKey: RecordKey, { lines, version }: CountedLines, startMs: number): Write =>
+    rows.toSave(recordKey, { lines, version, expires_at: Math.ceil((startMs + LINES_KEPT_MS) / SECOND_MS) });
 
   const toCount = ({ refusal, hashes }: Group, { stream, startMs }: LogMinute): Write => {
     const lane = (hashOf(stream)[0] as number) % LANES;

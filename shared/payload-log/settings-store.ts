@@ -1,6 +1,5 @@
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
-import { PreconditionFailed } from '../http/errors.ts';
 import { PayloadLogSettings } from './settings.ts';
 
 /** Whose settings: an organization's, or those of one of its API keys. */
@@ -33,9 +32,7 @@ export const createPayloadLogStore = (table: RecordTable) => ({
    * Stores settings. @param before the version that was read: 412 if it has changed since; undefined: there was none
    */
   toSave: (owner: SettingsOwner, settings: Omit<PayloadLogSettings, 'version'>, before: number | undefined): Write =>
-    before === undefined
-      ? table.toCreate(recordKeyOf(owner), { ...settings, version: 1 }, () => new PreconditionFailed())
-      : table.toReplace(recordKeyOf(owner), { ...settings, version: before }),
+    table.toSave(recordKeyOf(owner), { ...settings, version: before ?? 0 }),
 
   /** Deletes the settings of a key that were read, so that its organization's apply: 412 if they have changed since. */
   toDelete: (owner: SettingsOwner & { apiKey: string }, version: number): Write => table.toDelete(recordKeyOf(owner), version),

@@ -1,7 +1,6 @@
 import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
-import { PreconditionFailed } from '../http/errors.ts';
 import { ModelPromises } from './promise.ts';
 
 const StoredPromises = ignoringUnknown(ModelPromises);
@@ -21,10 +20,7 @@ export const createPromiseStore = (table: RecordTable) => ({
   list: (): Promise<ModelPromises[]> => Array.fromAsync(table.allOf(ACCOUNT), (row) => StoredPromises.parse(row)),
 
   /** Replaces the promises that were read: 412 if another change came first. */
-  toReplace: (promises: ModelPromises): Write =>
-    promises.version === 0
-      ? table.toCreate(recordKeyOf(promises.model), { ...promises, version: 1 }, () => new PreconditionFailed())
-      : table.toReplace(recordKeyOf(promises.model), promises),
+  toReplace: (promises: ModelPromises): Write => table.toSave(recordKeyOf(promises.model), promises),
 });
 
 export type PromiseStore = ReturnType<typeof createPromiseStore>;

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { RecordTable } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
-import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { METERS } from './meter-export.ts';
 
 const Integer = z.union([z.int(), z.bigint()]).transform(BigInt);
@@ -36,10 +35,8 @@ export const createMeterStore = (table: RecordTable) => ({
   },
 
   /** Replaces the row that was read, or creates it. Fails with 412 if another task wrote it meanwhile. */
-  toReplace: (organization: string, hour: number, row: MeteredHour): Write => {
-    const place = { account: organization, record: recordOf(hour) };
-    return row.version === 0 ? table.toCreate(place, { ...row, version: 1 }, () => new PreconditionFailed()) : table.toReplace(place, row);
-  },
+  toReplace: (organization: string, hour: number, row: MeteredHour): Write =>
+    table.toSave({ account: organization, record: recordOf(hour) }, row),
 });
 
 export type MeterStore = ReturnType<typeof createMeterStore>;
