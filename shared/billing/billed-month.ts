@@ -1,7 +1,6 @@
 import * as z from 'zod';
+import { StoredInteger } from '../database/stored-integer.ts';
 import { Nanos } from '../usage/event.ts';
-
-const Integer = z.union([z.int(), z.bigint()]).transform(BigInt);
 
 /** Sums of a UTC day's events as they were billed, and the file with the events' amounts. It never changes. */
 export const BilledDay = z.object({
@@ -9,7 +8,7 @@ export const BilledDay = z.object({
   events: z.int().min(0),
   cost_nanos: Nanos,
   /** GPU time in seconds × instances, and its cost. */
-  gpu_seconds: Integer,
+  gpu_seconds: StoredInteger,
   gpu_cost_nanos: Nanos,
   /** The hash of the file, which its key contains; null if the day has no events, and so no file. */
   sha256: z.string().nullable(),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { StoredInteger } from '../database/stored-integer.ts';
 import { CreditLine, ServiceLevel } from '../service-levels/service-level.ts';
 import { Nanos } from '../usage/event.ts';
 import { ReplacedMonth } from './billed-month.ts';
@@ -24,8 +25,6 @@ export const LineKind = z.enum([
 export const TokenKind = z.enum(['prompt', 'cached_prompt', 'completion']);
 export type TokenKind = z.infer<typeof TokenKind>;
 
-const Integer = z.union([z.int(), z.bigint()]).transform(BigInt);
-
 /** A line at rest. Amounts are nano-dollars. */
 export const InvoiceLine = z.object({
   kind: LineKind,
@@ -44,10 +43,10 @@ export const InvoiceLine = z.object({
   /** Only an `adjustment`: the price version by which the usage was rated before. Lines of release 0.1.0 lack it. */
   rerate_from: z.string().nullable().optional(),
   /** Tokens, or seconds × instances; null for lines that are only an amount. */
-  quantity: Integer.nullable(),
+  quantity: StoredInteger.nullable(),
   unit: z.enum(['token', 'second']).nullable(),
   /** Nano-dollars per 1,000,000 tokens or per instance-hour; null if it is unknown because the price was removed. */
-  unit_price_nanos: Integer.nullable(),
+  unit_price_nanos: StoredInteger.nullable(),
   amount_nanos: Nanos,
 });
 export type InvoiceLine = z.output<typeof InvoiceLine>;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
+import { StoredInteger } from '../database/stored-integer.ts';
 import type { Write } from '../database/transaction.ts';
 
 const MAX_LISTED_PAGES = 100;
@@ -13,7 +14,7 @@ const Grant = z.object({
   organization: z.string(),
   /** Counted from 1 for each organization. */
   number: z.int().min(1),
-  amount_nanos: z.union([z.int(), z.bigint()]).transform(BigInt),
+  amount_nanos: StoredInteger,
   actor: z.string().min(1).max(200),
   reason: z.string().min(1).max(500),
   granted_at: z.int(),
@@ -70,7 +71,7 @@ const checkKey = (expiry: Expiry) => ({ ...expiryKey(expiry), account: CHECKS })
 const Check = z.object({
   record: z.string(),
   looks: z.int().min(1),
-  owed_nanos: z.union([z.int(), z.bigint()]).transform(BigInt),
+  owed_nanos: StoredInteger,
   check_at: z.int(),
 });
 

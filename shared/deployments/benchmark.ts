@@ -1,9 +1,8 @@
 import * as z from 'zod';
+import { StoredInteger } from '../database/stored-integer.ts';
 import { MINUTE_MS, SECOND_MS } from '../time/units.ts';
 
 const UnixMs = z.int().min(0);
-// DynamoDB returns a number, or a bigint if a number would not be exact.
-const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
 
 // More levels than a sweep needs.
 const MAX_POINTS = 24;
@@ -139,9 +138,9 @@ export const Benchmark = z.object({
   apply: z.boolean(),
   /** The deployment's `changes` when it began: with other ones, nothing is applied. */
   changes: z.int().min(1),
-  budget_nanos: Nanos,
+  budget_nanos: StoredInteger,
   /** GPU time that the benchmark has taken, and what is held for the next seconds. */
-  spent_nanos: Nanos,
+  spent_nanos: StoredInteger,
   points: z.array(BenchmarkPoint).max(MAX_POINTS),
   /** The requests that were sent. */
   sent: z.int().min(0),

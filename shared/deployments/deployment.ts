@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { StoredInteger } from '../database/stored-integer.ts';
 import {
   Capabilities,
   DefaultTemperature,
@@ -18,9 +19,6 @@ import { MAX_SHADOWS, Shadow } from './shadow.ts';
 import { DeploymentState } from './state.ts';
 
 const UnixMs = z.int().min(0);
-
-// DynamoDB returns a number, or a bigint if a number would not be exact.
-const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
 
 // A copy of an entry of the catalogue when the generation was made, so that a change of the catalogue changes nothing.
 const GenerationRuntime = z.object({
@@ -112,7 +110,7 @@ const GpuMeter = z.object({
   /** The instances that ran then, and are metered from then on until the next pass. */
   running: z.array(RunningInstances),
   /** Prepaid credit that is taken from the organization and not yet in usage events. */
-  held_nanos: Nanos.default(0n),
+  held_nanos: StoredInteger.default(0n),
   /** When the owner was last warned that the credit runs out. */
   warned_at: UnixMs.optional(),
 });

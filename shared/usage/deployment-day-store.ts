@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ConditionFailed, type Database, type Item } from '../database/database.ts';
 import { isWritten } from '../database/is-written.ts';
+import { StoredInteger } from '../database/stored-integer.ts';
 import { HOUR_MS } from '../time/units.ts';
 import { type BusySeconds, createBusySeconds, unionOf } from './busy-seconds.ts';
 import { createRowStore } from './row-store.ts';
@@ -31,19 +32,18 @@ type UsageOfDay = Pick<Totals, (typeof COUNTED)[number]>;
 /** True if all sums are the same. */
 export const isSameUsage = (a: UsageOfDay, b: UsageOfDay): boolean => COUNTED.every((name) => a[name] === b[name]);
 
-const Sum = z.union([z.int(), z.bigint()]).transform(BigInt);
 const StoredUsage = z
   .object({
     n: z.int().min(0),
     requests: z.int().min(0),
-    prompt_tokens: Sum,
-    cached_tokens: Sum,
-    completion_tokens: Sum,
-    cost_nanos: Sum,
-    prompt_ms_sum: Sum,
-    generation_ms_sum: Sum,
+    prompt_tokens: StoredInteger,
+    cached_tokens: StoredInteger,
+    completion_tokens: StoredInteger,
+    cost_nanos: StoredInteger,
+    prompt_ms_sum: StoredInteger,
+    generation_ms_sum: StoredInteger,
     // 0 in rows that were written before it was counted.
-    duration_ms_sum: Sum.default(0n),
+    duration_ms_sum: StoredInteger.default(0n),
   })
   .transform(({ n, ...totals }): UsageOfDay => ({ events: n, ...totals }));
 

@@ -1,12 +1,13 @@
 import * as z from 'zod';
+import { StoredInteger } from '../database/stored-integer.ts';
 import { StepEnds } from './phases.ts';
 
 /** How a request ended. `orphaned`: its function crashed, and the sweep settled it. */
 export const Outcome = z.enum(['completed', 'client_closed', 'upstream_failed', 'timed_out', 'orphaned']);
 export type Outcome = z.infer<typeof Outcome>;
 
-/** Nano-dollars; DynamoDB returns a number, or a bigint if a number would not be exact. */
-export const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
+/** Nano-dollars at rest. */
+export const Nanos = StoredInteger;
 
 /** The remaining limits of a key, or of one of its shards, right after it admitted the request. */
 export const LimiterState = z.object({

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Database } from '../database/database.ts';
 import { isWritten } from '../database/is-written.ts';
 import { queryItems } from '../database/query.ts';
+import { StoredInteger } from '../database/stored-integer.ts';
 import type { Write } from '../database/transaction.ts';
 import { DAY_MS } from '../time/units.ts';
 import { dayOf } from './bucket.ts';
@@ -62,8 +63,7 @@ const StoredDay = z
   .object({
     usage_event: z.string(),
     name: z.string(),
-    /** As `Nanos` at rest. */
-    instance_seconds: Nanos,
+    instance_seconds: StoredInteger,
     cost_nanos: Nanos,
     prepaid_nanos: Nanos,
   })

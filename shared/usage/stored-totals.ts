@@ -1,25 +1,24 @@
 import * as z from 'zod';
+import { StoredInteger } from '../database/stored-integer.ts';
 import { Outcome } from './event.ts';
 import { StoredHistogram, storedHistogram } from './stored-histogram.ts';
 import type { Totals } from './totals.ts';
 
 const Count = z.int().min(0);
-// A sum at rest: a number, or a bigint if a number would not be exact.
-const Sum = z.union([z.int(), z.bigint()]).transform(BigInt);
 // Earlier versions did not store these.
 const LaterCount = Count.default(0);
-const LaterSum = z.union([z.int(), z.bigint()]).default(0).transform(BigInt);
+const LaterSum = StoredInteger.default(0n);
 
 /** Totals as they are stored: counts are maps by name, and histograms are bytes. */
 export const StoredTotals = z
   .object({
     n: Count,
     requests: Count,
-    prompt_tokens: Sum,
-    cached_tokens: Sum,
-    completion_tokens: Sum,
-    cost_nanos: Sum,
-    prepaid_nanos: Sum,
+    prompt_tokens: StoredInteger,
+    cached_tokens: StoredInteger,
+    completion_tokens: StoredInteger,
+    cost_nanos: StoredInteger,
+    prepaid_nanos: StoredInteger,
     capped: Count,
     estimated: Count,
     fallbacks: LaterCount,

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { RecordTable } from '../../../shared/database/record-table.ts';
+import { StoredInteger } from '../../../shared/database/stored-integer.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { METERS } from './meter-export.ts';
 
-const Integer = z.union([z.int(), z.bigint()]).transform(BigInt);
-const Amounts = z.partialRecord(z.enum(METERS), Integer);
+const Amounts = z.partialRecord(z.enum(METERS), StoredInteger);
 export type Amounts = z.output<typeof Amounts>;
 
 /** The export state of one hour. */
