@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { InstancePhase } from '../deployments/deployment.ts';
 import { dollarsOf } from '../prices/dollars.ts';
-import { SECOND_MS } from '../time/units.ts';
+import { SECOND_MS, unixSeconds } from '../time/units.ts';
 import { Outcome, type UsageEvent } from '../usage/event.ts';
 import type { GpuEvent } from '../usage/gpu-event.ts';
 
@@ -75,7 +75,7 @@ export const usageEventRecord = (event: UsageEvent): UsageEventRecord => ({
   organization: event.org_id,
   api_key_id: event.key_id,
   project_id: event.project_id ?? null,
-  admitted_at: Math.floor(event.admitted_at / SECOND_MS),
+  admitted_at: unixSeconds(event.admitted_at),
   model: event.model ?? null,
   route: event.route ?? null,
   endpoint: event.endpoint ?? null,

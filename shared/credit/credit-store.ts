@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import { StoredInteger } from '../database/stored-integer.ts';
 import type { Write } from '../database/transaction.ts';
+import { dayOf } from '../usage/bucket.ts';
 
 const MAX_LISTED_PAGES = 100;
 const NUMBER_DIGITS = 8;
@@ -59,7 +60,6 @@ const onceKey = (key: string): string => `grant-once#${createHash('sha256').upda
 
 // The partition of unfinished expiries, in the order of their days.
 const EXPIRIES = 'credit-expiries';
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const expiryKey = ({ organization, number, expiresAtMs }: Expiry) => ({
   account: EXPIRIES,
   record: `${dayOf(expiresAtMs)}#${organization}#${numbered(number)}`,

@@ -1,11 +1,12 @@
 import * as z from 'zod';
+import { DAY_SECONDS } from '../time/units.ts';
 
 /** Requests that are also sent keep an environment of the function `inference` busy, so they are few. */
 export const MAX_SHADOW_PERCENT = 25;
 export const MAX_SHADOW_REQUESTS = 10_000;
 export const MAX_SHADOW_TOKENS = 1_000_000_000;
 export const MIN_SHADOW_SECONDS = 60;
-export const MAX_SHADOW_SECONDS = 7 * 86_400;
+export const MAX_SHADOW_SECONDS = 7 * DAY_SECONDS;
 /** A deployment keeps the newest. */
 export const MAX_SHADOWS = 5;
 

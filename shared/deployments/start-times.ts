@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, unixSeconds } from '../time/units.ts';
 import type { Start } from './deployment.ts';
 
 /** The expected duration of a start, in seconds. */
@@ -53,8 +53,8 @@ const LATE_SECONDS = 15;
  * and again a little later.
  */
 export const expectedEnd = (startedAtMs: number, { p50, p90 }: StartTime, nowMs: number): number => {
-  const ends = [p50, p90].map((seconds) => startedAtMs + seconds * 1_000);
-  return ends.find((end) => end > nowMs) ?? nowMs + LATE_SECONDS * 1_000;
+  const ends = [p50, p90].map((seconds) => startedAtMs + seconds * SECOND_MS);
+  return ends.find((end) => end > nowMs) ?? nowMs + LATE_SECONDS * SECOND_MS;
 };
 
 /** When a deployment began to start, and when it is expected to be ready. */
@@ -68,8 +68,8 @@ export interface PredictedStart extends StartTime {
  * again too early.
  */
 export const wakeOf = ({ startedAtMs, expectedAtMs, p50, p90 }: PredictedStart) => ({
-  started_at: Math.floor(startedAtMs / 1_000),
-  expected_at: Math.ceil(expectedAtMs / 1_000),
+  started_at: unixSeconds(startedAtMs),
+  expected_at: Math.ceil(expectedAtMs / SECOND_MS),
   p50_seconds: Math.ceil(p50),
   p90_seconds: Math.ceil(p90),
 });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type ApiEvent, headerOf } from '../http/api-event.ts';
 import { Forbidden } from '../http/errors.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, unixSeconds } from '../time/units.ts';
 
 /** 403 for a request for a cookie that another site could have caused. */
 export class CrossSiteRequest extends Forbidden {
@@ -92,6 +92,6 @@ export const toBrowserResult = (
   { body, staysSignedIn, endsAt }: { body: unknown; staysSignedIn: boolean; endsAt?: number },
 ): { body: unknown; cookie: string } => {
   if (sessionId === undefined) throw new Error("The access token doesn't name its session.");
-  const secondsLeft = endsAt === undefined ? browserLifetime(true).seconds : endsAt - Math.floor(event.receivedAtMs / SECOND_MS);
+  const secondsLeft = endsAt === undefined ? browserLifetime(true).seconds : endsAt - unixSeconds(event.receivedAtMs);
   return { body, cookie: sessionCookie(event, { sessionId, refreshToken }, staysSignedIn ? secondsLeft : undefined) };
 };

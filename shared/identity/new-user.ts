@@ -1,4 +1,4 @@
-import { SECOND_MS } from '../time/units.ts';
+import { unixSeconds } from '../time/units.ts';
 import { DEFAULT_MAX_API_KEYS, userIdOf } from './user.ts';
 import type { StoredUser } from './user-store.ts';
 
@@ -6,7 +6,7 @@ type GivenFields = Pick<StoredUser, 'email' | 'name' | 'role' | 'organization'> 
 
 /** The row of a new user, whose id follows from the issuer and the subject of their tokens. */
 export const newStoredUser = ({ issuer, subject }: { issuer: string; subject: string }, fields: GivenFields, nowMs: number): StoredUser => {
-  const seconds = Math.floor(nowMs / SECOND_MS);
+  const seconds = unixSeconds(nowMs);
   return {
     id: userIdOf(issuer, subject),
     object: 'user',

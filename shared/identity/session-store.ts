@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, unixSeconds } from '../time/units.ts';
 import type { PoolClient } from './pool-clients.ts';
 import type { Caller } from './request-origin.ts';
 
@@ -127,7 +127,7 @@ export const sessionOf = (
   },
 ): StoredSession => {
   const { client, proof, hasSecondFactor, authenticatedAt, seconds = REFRESH_SECONDS, idleSeconds = null } = login;
-  const now = Math.floor(caller.receivedAtMs / SECOND_MS);
+  const now = unixSeconds(caller.receivedAtMs);
   return {
     id,
     created_at: now,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Database } from '../database/database.ts';
 import { isWritten } from '../database/is-written.ts';
 import { hashOf, rowId } from '../quotas/row-id.ts';
-import { MINUTE_MS, SECOND_MS } from '../time/units.ts';
+import { MINUTE_MS, SECOND_MS, unixSeconds } from '../time/units.ts';
 
 const LIFETIME_MS = MINUTE_MS;
 const TICKET_BYTES = 32;
@@ -22,7 +22,7 @@ export const createSignInTickets = (database: Database, table: string) => {
       await database.update({
         ...keyOf(ticket),
         UpdateExpression: 'SET subject = :subject, expires_at = :expires',
-        ExpressionAttributeValues: { ':subject': subject, ':expires': Math.floor((nowMs + LIFETIME_MS) / SECOND_MS) },
+        ExpressionAttributeValues: { ':subject': subject, ':expires': unixSeconds(nowMs + LIFETIME_MS) },
       });
       return ticket;
     },

@@ -2,7 +2,7 @@ import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import type { PageRequest } from '../http/page.ts';
 import { timeOfId } from '../ids/id.ts';
-import { DAY_SECONDS, SECOND_MS } from '../time/units.ts';
+import { DAY_SECONDS, unixSeconds } from '../time/units.ts';
 import { Delivery, type DeliveryState } from './delivery.ts';
 
 const DELIVERY = 'delivery#';
@@ -61,7 +61,7 @@ export const createDeliveryStore = (table: RecordTable) => ({
    */
   change: async (delivery: Delivery, fields: Partial<Delivery>): Promise<Delivery | undefined> => {
     const after = { ...delivery, ...fields, version: delivery.version + 1 };
-    const expires_at = Math.floor(givenUpAtMs(after) / SECOND_MS) + GIVEN_UP_KEPT_SECONDS;
+    const expires_at = unixSeconds(givenUpAtMs(after)) + GIVEN_UP_KEPT_SECONDS;
     const others = fields.state === 'dead' ? [table.toPut(givenUpRecordKey(after), { webhook: after.webhook, expires_at })] : [];
     const isChanged = await table.change(recordKeyOf(delivery), delivery.version, { set: fields, remove: [] }, others);
     return isChanged ? after : undefined;

@@ -1,17 +1,17 @@
 import * as z from 'zod';
 import type { RecordTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
-import { SECOND_MS } from '../time/units.ts';
+import { DAY_SECONDS, unixSeconds } from '../time/units.ts';
 import { Notification } from './notification.ts';
 
 // How long a notification and its deliveries are kept, so that they can be replayed.
-const KEEP_SECONDS = 45 * 86_400;
+const KEEP_SECONDS = 45 * DAY_SECONDS;
 
 /** Prefix of the outbox's records. The table's stream delivers them to the function `notifications`. */
 export const OUTBOX_PREFIX = 'notification#';
 
 /** When a notification expires: Unix time in seconds. */
-export const expiryOf = ({ at }: Pick<Notification, 'at'>): number => Math.floor(at / SECOND_MS) + KEEP_SECONDS;
+export const expiryOf = ({ at }: Pick<Notification, 'at'>): number => unixSeconds(at) + KEEP_SECONDS;
 
 // `at` is the time of the request, in ms since the epoch.
 const Replay = z.object({ event: z.string(), webhook: z.string(), delivery: z.string(), at: z.int() });

@@ -6,6 +6,7 @@ import { createRecordTable, type RecordKey } from '../database/record-table.ts';
 import { MAX_WRITES, transact, type Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
+import { dayOf, timeOf } from '../usage/bucket.ts';
 
 /** A request that the gateway answered with an error. */
 export interface RefusedRequest {
@@ -63,8 +64,6 @@ const MAX_DAY_PAGES = 100;
 
 const NO_KEY = '(none)';
 
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 16);
 const END_OF_DAY = '24:00';
 const floorTo = (ms: number, spanMs: number): number => Math.floor(ms / spanMs) * spanMs;
 

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { DAY_SECONDS, SECOND_MS } from '../time/units.ts';
+import { DAY_SECONDS, unixSeconds } from '../time/units.ts';
 import { keepEffective } from './effective-fields.ts';
 import type { Exchange } from './exchange.ts';
 import { type Payload, payloadKeyOf, RETENTION_TAG, retentionTagOf } from './payload.ts';
@@ -37,7 +37,7 @@ const payloadOf = (
   response: Redacted,
   retentionDays: number,
 ): Payload => {
-  const createdAt = Math.floor(receivedAtMs / SECOND_MS);
+  const createdAt = unixSeconds(receivedAtMs);
   return {
     request_id: requestId,
     api_key_id: keyId,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { newTimedId } from '../ids/id.ts';
+import { unixSeconds } from '../time/units.ts';
 import { Dollars, dollarsOf, dollarsPerToken, nanosOf } from './dollars.ts';
 import { MAX_PRICE_NANOS, type Price } from './price.ts';
 
@@ -81,7 +82,7 @@ export const figuresOf = (price: Price): PriceFigures => {
       cached_prompt: dollarsOf(BigInt(cached_prompt_nanos)),
       completion: dollarsOf(BigInt(completion_nanos)),
     },
-    effective_at: Math.floor(effective_at / 1_000),
+    effective_at: unixSeconds(effective_at),
   };
 };
 

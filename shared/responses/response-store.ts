@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { isWritten } from '../database/is-written.ts';
 import { MAX_VALUES, measureJson } from '../http/json/json-size.ts';
 import { randomBase62 } from '../ids/base62.ts';
-import { DAY_SECONDS } from '../time/units.ts';
+import { DAY_SECONDS, unixSeconds } from '../time/units.ts';
 import type { ConversationItem } from './item.ts';
 import type { ResponseObject } from './output-item.ts';
 
@@ -57,7 +57,7 @@ export const resultIdOf = (organization: string, id: string): string => `${organ
  * @param now milliseconds since the epoch
  */
 export const createResponseStore = (database: Database, table: string, now: () => number) => {
-  const nowSeconds = (): number => Math.floor(now() / 1_000);
+  const nowSeconds = (): number => unixSeconds(now());
   return {
     /**
      * Stores a response for 30 days, unless it is too large, or was deleted while it was in progress.

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { SECOND_MS } from '../time/units.ts';
 
 /** The parts of a promise, in the order in which their credits are counted. */
 export const MEASURES = ['availability', 'first_token_p95_ms', 'wake_p95_seconds'] as const;
@@ -8,7 +9,6 @@ const MAX_TIERS = 5;
 const MAX_REQUESTS = 1_000_000_000;
 // No request waits longer: it would outlive its function.
 const MAX_SECONDS = 900;
-const SECOND_MS = 1_000;
 
 const CreditPercent = z
   .int()

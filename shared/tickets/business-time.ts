@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import * as z from 'zod';
+import { DAY_MS } from '../time/units.ts';
 
 const TimeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'expected a time such as 09:00');
 
@@ -65,7 +66,7 @@ export const createBusinessTime = ({ timeZone, days, from, to, holidays }: Busin
         if (leftMs <= endMs - startMs) return startMs + leftMs;
         leftMs -= endMs - startMs;
       }
-      return fromMs + durationMs + MAX_DAYS * 86_400_000;
+      return fromMs + durationMs + MAX_DAYS * DAY_MS;
     },
     between: (fromMs, toMs) => {
       let sumMs = 0;

@@ -1,4 +1,5 @@
 import type { SplitSide } from '../models/split.ts';
+import { DAY_MS, DAY_SECONDS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
 import type { Totals } from './totals.ts';
 
 /**
@@ -7,23 +8,26 @@ import type { Totals } from './totals.ts';
  */
 export const SPANS = ['minute', 'ten_minutes', 'hour', 'day'] as const;
 export type TotalsSpan = (typeof SPANS)[number];
-export const SPAN_MS: Readonly<Record<TotalsSpan, number>> = { minute: 60_000, ten_minutes: 600_000, hour: 3_600_000, day: 86_400_000 };
+export const SPAN_MS: Readonly<Record<TotalsSpan, number>> = {
+  minute: MINUTE_MS,
+  ten_minutes: 10 * MINUTE_MS,
+  hour: HOUR_MS,
+  day: DAY_MS,
+};
 
 /** The days for which totals are kept, counted from the end of their span. Totals of days are kept for good. */
 export const RETENTION_DAYS: Readonly<Record<Exclude<TotalsSpan, 'day'>, number>> = { minute: 7, ten_minutes: 90, hour: 90 };
-
-const SECONDS_A_DAY = 86_400;
 
 /**
  * When totals expire, in seconds since the epoch. It follows from the span alone, so that writing them again later
  * changes nothing.
  */
 export const expiresAt = (span: Exclude<TotalsSpan, 'day'>, startMs: number): number =>
-  (startMs + SPAN_MS[span]) / 1_000 + RETENTION_DAYS[span] * SECONDS_A_DAY;
+  (startMs + SPAN_MS[span]) / SECOND_MS + RETENTION_DAYS[span] * DAY_SECONDS;
 
 /** Returns true if totals of this span have expired. DynamoDB can take some days to remove them. */
 export const isExpired = (span: TotalsSpan, startMs: number, nowMs: number): boolean =>
-  span !== 'day' && expiresAt(span, startMs) * 1_000 <= nowMs;
+  span !== 'day' && expiresAt(span, startMs) * SECOND_MS <= nowMs;
 
 /**
  * In the detail `user`, at most this many users of an organization have totals of their own in a span; all others

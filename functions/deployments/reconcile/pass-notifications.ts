@@ -1,6 +1,6 @@
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { type Notification, newNotification } from '../../../shared/notifications/notification.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { reasonFor } from '../reasons.ts';
 
 // Without AWS's message.
@@ -28,7 +28,7 @@ const windowNotification = (before: Deployment, next: Deployment, nowMs: number)
     organization,
     subject: id,
     at: nowMs,
-    data: { deployment: id, name, opens_at: Math.floor(opensMs / SECOND_MS), message, action },
+    data: { deployment: id, name, opens_at: unixSeconds(opensMs), message, action },
   });
 };
 

@@ -1,5 +1,6 @@
 import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
 import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { IdempotencyInProgress, IdempotentResultNotStored } from './errors.ts';
 import {
   type Claim,
@@ -46,7 +47,7 @@ const refusalOf = async (write: Promise<unknown>): Promise<{ found: KeyRecord | 
  * @param now milliseconds since the epoch
  */
 export const createIdempotencyStore = (database: Database, table: string, now: () => number) => {
-  const nowSeconds = (): number => Math.floor(now() / 1_000);
+  const nowSeconds = (): number => unixSeconds(now());
   const restMsOf = (record: KeyRecord | undefined): number => (record ? record.lease_until - now() : 0);
 
   // Only one of several concurrent attempts succeeds.

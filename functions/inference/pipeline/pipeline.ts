@@ -1,5 +1,6 @@
 import { presentedKey } from '../../../shared/admission/keys/authenticate.ts';
 import { commonHeaders, jsonReply } from '../../../shared/http/reply.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import { orReplay } from '../idempotency/claim-request.ts';
 import { type AdmittedRequest, admitRequest } from './admit-request.ts';
@@ -29,7 +30,7 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
   const { requestId } = claim;
   const facts: ReplyFacts = {
     id: route.replyId(requestId),
-    created: Math.floor(event.receivedAtMs / 1_000),
+    created: unixSeconds(event.receivedAtMs),
     model: model.name,
     promptTokens: fitted.promptTokens ?? estimateTokens(prepared.promptBytes),
     endsAtWindow: () => fitted.maxTokens < prepared.maxTokens && deadline.stopped() === undefined,

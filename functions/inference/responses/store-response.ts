@@ -1,6 +1,7 @@
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { ResponseObject } from '../../../shared/responses/output-item.ts';
 import { type ResponseStore, resultIdOf } from '../../../shared/responses/response-store.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { Output } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
@@ -35,7 +36,7 @@ export const createEnding = (
       output: output.items(),
       store: facts.mayStore,
       usage,
-      ...(ending.status === 'incomplete' ? { incompleteReason: ending.reason } : { completedAt: Math.floor(now() / 1_000) }),
+      ...(ending.status === 'incomplete' ? { incompleteReason: ending.reason } : { completedAt: unixSeconds(now()) }),
     });
     return response;
   };

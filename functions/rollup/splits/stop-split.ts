@@ -7,7 +7,7 @@ import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import type { ModelSplit } from '../../../shared/models/split.ts';
 import { newNotification } from '../../../shared/notifications/notification.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
-import { SECOND_MS } from '../../../shared/time/units.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import type { SideCount } from './count-sides.ts';
 import type { SideStore } from './side-store.ts';
 
@@ -44,7 +44,7 @@ const stop = async (
   counts: Pick<SideCount, 'requests' | 'failed'>,
 ): Promise<void> => {
   const nowMs = deps.now();
-  const stoppedAt = Math.floor(nowMs / SECOND_MS);
+  const stoppedAt = unixSeconds(nowMs);
   const organization = owner === SERVERLESS_POOL ? null : owner;
   const data = {
     alias: alias.alias,

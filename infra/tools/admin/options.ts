@@ -15,6 +15,7 @@ import { Model, ModelTask, Tokens } from '../../../shared/models/model.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
 import { TicketStatus } from '../../../shared/tickets/ticket.ts';
+import { unixSeconds } from '../../../shared/time/units.ts';
 import { explainFaults, type FaultWords } from '../../config/explain-faults.ts';
 import { type AlarmName, isAlarmName } from '../../constructs/alarms/alarm-texts.ts';
 import { rejectKeptByNpm } from '../kept-by-npm.ts';
@@ -312,7 +313,7 @@ const readTokenizer = (
 const readJson = (file: string, nowMs: number): unknown => {
   const text = readText(file);
   try {
-    return { status: 'published', created: Math.floor(nowMs / 1_000), ...(JSON.parse(text) as object) };
+    return { status: 'published', created: unixSeconds(nowMs), ...(JSON.parse(text) as object) };
   } catch {
     throw new UsageError(`${file} is not JSON.`);
   }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { dollarsOf } from '../../prices/dollars.ts';
+import { unixSeconds } from '../../time/units.ts';
 import type { KeyItem } from './key-item.ts';
 import { countedNanosAt, type LimiterItem, limitsOf, usageOf, wholeRateLimitsOf } from './limiter-item.ts';
 import type { BudgetPeriod } from './limits.ts';
@@ -37,7 +38,7 @@ export const KeyFacts = z.object({
 });
 export type KeyFacts = z.infer<typeof KeyFacts>;
 
-const secondsOf = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / 1_000));
+const secondsOf = (ms: number | undefined): number | null => (ms === undefined ? null : unixSeconds(ms));
 
 const rateLimitOf = (limit: number, windows: readonly Window[], nowMs: number): KeyFacts['requests_per_minute'] => {
   const current = windows.reduce((sum, window) => sum + window.current, 0);

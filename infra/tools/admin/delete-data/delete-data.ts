@@ -6,6 +6,7 @@ import { readAllShards } from '../../../../shared/admission/stores/reservation.t
 import { commit } from '../../../../shared/audit/commit.ts';
 import type { Origin } from '../../../../shared/audit/origin.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
+import { unixSeconds } from '../../../../shared/time/units.ts';
 import { listDaysOfUsage } from '../rebuild/days-of-usage.ts';
 import { rebuild } from '../rebuild/rebuild-totals.ts';
 import { deleteAliases, deleteTickets, deleteUsers, endKeys, renameProjects } from './delete-accounts.ts';
@@ -81,7 +82,7 @@ const rebuildTotals = async ({ deps, organization, keys }: Deletion): Promise<vo
 const rename = async ({ deps, organization, operator }: Deletion): Promise<void> => {
   const { id } = organization;
   if (organization.name === DELETED_NAME) return;
-  const renamed = { ...organization, name: DELETED_NAME, updated_at: Math.floor(deps.now() / 1_000) };
+  const renamed = { ...organization, name: DELETED_NAME, updated_at: unixSeconds(deps.now()) };
   const change = { action: 'organization.data_deleted', organization: id, target: { type: 'organization', id } };
   await commit(deps, operator.origin, change, [deps.organizations.toReplace(renamed)]);
 };

@@ -6,7 +6,7 @@ import type {
   TicketResource,
 } from '../../../../functions/control/tickets/ticket-resource.ts';
 import type { Page } from '../../../../shared/http/page.ts';
-import { SECOND_MS } from '../../../../shared/time/units.ts';
+import { SECOND_MS, unixSeconds } from '../../../../shared/time/units.ts';
 
 const HOUR_SECONDS = 3_600;
 const HEADER = ['id', 'severity', 'status', 'organization', 'first response', 'subject'];
@@ -33,7 +33,7 @@ const firstResponse = ({ first_response_at, first_response_due_at = 0, status }:
 /** A list of tickets as a table. */
 export const drawTickets = ({ data, has_more }: Page<TicketListEntry>, nowMs: number): string => {
   if (data.length === 0 && !has_more) return 'There are no such tickets.\n';
-  const nowSeconds = Math.floor(nowMs / SECOND_MS);
+  const nowSeconds = unixSeconds(nowMs);
   const rows = [
     HEADER,
     ...data.map((ticket) => [

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
-import { SECOND_MS } from '../../../../shared/time/units.ts';
+import { SECOND_MS, unixSeconds } from '../../../../shared/time/units.ts';
 
 /** A range of time, in milliseconds since the epoch. */
 export interface TimeRange {
@@ -22,7 +22,7 @@ const POINTER = '@ptr';
  */
 export const queryLogs = async (logs: CloudWatchLogsClient, query: string, { startMs, endMs }: TimeRange): Promise<LogRow[]> => {
   const { queryId } = await logs.send(
-    new StartQueryCommand({ queryString: query, startTime: Math.floor(startMs / SECOND_MS), endTime: Math.ceil(endMs / SECOND_MS) }),
+    new StartQueryCommand({ queryString: query, startTime: unixSeconds(startMs), endTime: Math.ceil(endMs / SECOND_MS) }),
   );
   for (let poll = 0; poll < MAX_POLLS; poll++) {
     const { status, results = [] } = await logs.send(new GetQueryResultsCommand({ queryId }));
