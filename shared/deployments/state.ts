@@ -3,11 +3,11 @@ import * as z from 'zod';
 /**
  * The states of a deployment.
  *
- *         pending → creating → in_service ⇄ updating
- *                                                           │ ▲
- *                                       draining ◄┘ └── waking
- *                                               │             ▲
- *                                               └► scaled_to_zero
+ *   pending → creating → in_service ⇄ updating
+ *                          │     ▲
+ *               draining ◄─┘     └─ waking
+ *                    │                  ▲
+ *                    └─► scaled_to_zero ┘
  *
  * `draining`: no copies are left, but instances still run and are charged. From every state: `stopping → stopped`,
  * `deleting → deleted` and `failed`.

@@ -8,8 +8,7 @@ import type { CountQuestion, DetokenizeQuestion, FitQuestion, TokenizeQuestion }
 /**
  * A client of the function `tokenizer`, for functions that are too small to load a tokenizer themselves.
  * @throws PromptRefused (400) if the chat template rejects the messages, Untokenizable (400) for a text that would
- * take too long,
- *     TooLargeToCount (413), FunctionUnavailable (503) for all other failures
+ * take too long, TooLargeToCount (413), FunctionUnavailable (503) for all other failures
  */
 export interface Tokenizer {
   /** Counts a prompt; with a limit, also returns which messages to keep so that it fits, if possible. */
