@@ -109,7 +109,7 @@ export const createAllInvoicesStore = (table: RecordTable) => {
      */
     toCorrect: async (invoices: readonly Listed[]): Promise<{ id: string; writes: Write[] }[]> => {
       const keys = invoices.flatMap((invoice) => InvoiceState.options.map((state) => entryKey(state, invoice)));
-      const listed = new Map((keys.length === 0 ? [] : await table.getMany(keys)).map((row) => [String(row.record), row]));
+      const listed = new Map((await table.getMany(keys)).map((row) => [String(row.record), row]));
       return invoices.flatMap((invoice) => {
         const stale = InvoiceState.options.filter((state) => state !== invoice.state && listed.has(entryKey(state, invoice).record));
         const entry = listed.get(entryKey(invoice.state, invoice).record);

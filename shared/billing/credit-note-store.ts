@@ -51,7 +51,7 @@ export const createCreditNoteStore = (table: RecordTable) => {
     list: async (of: string, request: PageRequest): Promise<{ notes: CreditNote[]; hasMore: boolean; next: string | null }> => {
       const { rows, hasMore } = await table.page({ account: of, prefix: LIST, newestFirst: true }, request);
       const ids = rows.map(({ id }) => String(id));
-      const found = ids.length === 0 ? [] : await table.getMany(ids.map(recordKeyOf));
+      const found = await table.getMany(ids.map(recordKeyOf));
       return { notes: found.map((row) => StoredCreditNote.parse(row)), hasMore, next: hasMore ? (ids.at(-1) ?? null) : null };
     },
 

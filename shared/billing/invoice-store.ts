@@ -57,8 +57,7 @@ export const createInvoiceStore = (table: RecordTable) => {
     return row && invoiceOf(row);
   };
 
-  const getMany = async (ids: readonly string[]): Promise<Invoice[]> =>
-    (ids.length === 0 ? [] : await table.getMany(ids.map(recordKeyOf))).map(invoiceOf);
+  const getMany = async (ids: readonly string[]): Promise<Invoice[]> => (await table.getMany(ids.map(recordKeyOf))).map(invoiceOf);
 
   const read = (records: readonly Record<string, unknown>[]): Promise<Invoice[]> => getMany(records.map(({ id }) => String(id)));
 

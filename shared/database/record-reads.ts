@@ -21,7 +21,7 @@ export const createRecordReads = (database: Database, table: string) => ({
     return Item;
   },
 
-  /** At most 100 rows, in the order of the keys; missing rows are left out. */
+  /** At most 100 rows, in the order of the keys; missing rows are left out. No keys cost no call. */
   getMany: async (keys: readonly RecordKey[]): Promise<RecordRow[]> => {
     const Keys = keys.map(({ account, record }) => ({ account, record }));
     const rows = await getItems(database, table, { Keys, ConsistentRead: true });

@@ -68,8 +68,7 @@ export const createDeploymentStore = (table: RecordTable) => {
     const row = await table.get(recordKeyOf(id));
     return row && ofRow(row);
   };
-  const getMany = async (ids: readonly string[]): Promise<Deployment[]> =>
-    (ids.length === 0 ? [] : await table.getMany(ids.map(recordKeyOf))).map(ofRow);
+  const getMany = async (ids: readonly string[]): Promise<Deployment[]> => (await table.getMany(ids.map(recordKeyOf))).map(ofRow);
   // Adapters have served names, too. There are a few for each deployment.
   const namesOf = async (organization: string): Promise<Item[]> =>
     (await Array.fromAsync(table.all({ account: organization, prefix: NAME }))).filter(({ adapter }) => adapter === undefined);

@@ -91,7 +91,7 @@ const toPay = (item: LimiterItem, requestId: string, amounts: ReadonlyMap<Pot, b
     UpdateExpression: `ADD ${add.join(', ')}`,
     ConditionExpression: clauses.join(' AND '),
     ExpressionAttributeNames: names,
-    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+    ExpressionAttributeValues: values,
   };
 };
 
