@@ -29,6 +29,9 @@ export const availableOf = ({ shards }: Credit): bigint => {
 
 const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
+/** The larger of two amounts: `Math.max` takes no bigints. */
+export const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+
 /** Plans how to take an amount, or as much of it as there is, from the richest shards. */
 export const planDraw = (credit: Credit, nanos: bigint): Draw[] => {
   let missing = smaller(nanos, availableOf(credit));

@@ -2,14 +2,8 @@ import type { CatalogueStore } from '../deployments/catalogue-store.ts';
 import { type Deployment, isActive } from '../deployments/deployment.ts';
 import { copiesPerInstance, instancesFor } from '../deployments/instances.ts';
 import { instancePriceAt } from '../prices/instance-price.ts';
-
-const HOUR_MS = 3_600_000n;
-
-// Math.max takes no bigints.
-const dearer = (one: bigint, other: bigint): bigint => {
-  if (one > other) return one;
-  return other;
-};
+import { HOUR_MS } from '../time/units.ts';
+import { larger } from './credit.ts';
 
 /** The price of a deployment's instances, in nano-dollars an hour. */
 export interface HourRate {
@@ -36,9 +30,12 @@ export const hourRateOf = async (
       return (await nanosOf(type)) * BigInt(instancesFor(copies.max, Math.max(1, perInstance)));
     }),
   );
-  const mostNanos = (await Promise.all(possible)).reduce(dearer, presentNanos);
+  const mostNanos = (await Promise.all(possible)).reduce(larger, presentNanos);
   return { presentNanos, mostNanos };
 };
 
 /** The cost of a time at a rate, in nano-dollars, rounded up. */
-export const costOfTime = (hourNanos: bigint, ms: number): bigint => (hourNanos * BigInt(Math.ceil(ms)) + HOUR_MS - 1n) / HOUR_MS;
+export const costOfTime = (hourNanos: bigint, ms: number): bigint => {
+  const hour = BigInt(HOUR_MS);
+  return (hourNanos * BigInt(Math.ceil(ms)) + hour - 1n) / hour;
+};

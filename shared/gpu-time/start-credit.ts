@@ -8,7 +8,7 @@ import { type Deployment, type Generation, type GpuMeter, isActive, type Running
 import { copiesPerInstance, instancesFor } from '../deployments/instances.ts';
 import { Conflict } from '../http/errors.ts';
 import { dollarsOf } from '../prices/dollars.ts';
-import { availableOf, creditOf, planDraw } from './credit.ts';
+import { availableOf, creditOf, larger, planDraw } from './credit.ts';
 import { toTakeCredit } from './credit-writes.ts';
 import { costOf, STEP_MS, wholeSecond } from './intervals.ts';
 
@@ -32,8 +32,6 @@ export interface StartCredit {
 
 /** Holds credit for a start. @throws OutOfCredit */
 export type HoldStartCredit = (deployment: Deployment, nowMs: number) => Promise<StartCredit>;
-
-const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
 // On the most expensive instance type of the generation, for its least number of copies.
 const firstIntervalNanos = (

@@ -333,8 +333,10 @@ export const createUserPool = (
   };
 };
 
-// Has every kind of character that a pool can require.
-const randomPassword = (): string => `${randomBytes(24).toString('base64url')}-aA7`;
+const PASSWORD_BYTES = 24;
+
+/** A password that nobody can guess. It ends with every kind of character that a pool can require. */
+export const randomPassword = (): string => `${randomBytes(PASSWORD_BYTES).toString('base64url')}-aA7`;
 
 // Cognito's status of a user who must choose another password.
 const TEMPORARY = 'FORCE_CHANGE_PASSWORD';

@@ -1,17 +1,15 @@
 import * as z from 'zod';
 import type { Database } from '../database/database.ts';
 import { isWritten } from '../database/is-written.ts';
-import { queryItems } from '../database/query.ts';
 import { StoredInteger } from '../database/stored-integer.ts';
 import type { Write } from '../database/transaction.ts';
 import { DAY_MS } from '../time/units.ts';
 import { dayOf } from './bucket.ts';
 import { Nanos } from './event.ts';
 import { GpuEvent } from './gpu-event.ts';
+import { createRowStore } from './row-store.ts';
 import { EventExists } from './usage-store.ts';
 
-// A deployment has a few hundred events a day, and an organization a row of totals for each day of each deployment.
-const MAX_PARTITION_PAGES = 1_000;
 // The longest time for which a deployment's events are listed at once.
 const MAX_DAYS = 366;
 
@@ -84,17 +82,7 @@ const storedDay = ({ name, instanceSeconds, costNanos, prepaidNanos }: GpuDay) =
  * with `req_`, so the table's stream passes none of them to the function `rollup`.
  */
 export const createGpuEventStore = (database: Database, table: string) => {
-  const query = (partition: string, range?: { from: string; to: string }): AsyncGenerator<Record<string, unknown>> =>
-    queryItems(
-      database,
-      {
-        TableName: table,
-        KeyConditionExpression: `usage_bucket = :partition${range ? ' AND usage_event BETWEEN :from AND :to' : ''}`,
-        ExpressionAttributeValues: { ':partition': partition, ...(range && { ':from': range.from, ':to': range.to }) },
-        ConsistentRead: true,
-      },
-      MAX_PARTITION_PAGES,
-    );
+  const { query } = createRowStore(database, table);
 
   const toPut = (event: GpuEvent): Write => ({
     item: {
