@@ -124,6 +124,8 @@ export const route = (routes: Routes, absent: readonly string[] = []): Handle =>
     // slashes, is unknown.
     if (handle === 'elsewhere') throw notFound(event, path);
     if (!handle) throw new MethodNotAllowed(event.httpMethod, event.path, allow);
-    return handle({ ...event, pathParameters });
+    const routed = { ...event, pathParameters };
+    // The log line of an error names the sender.
+    return handle(routed).finally(() => Object.assign(event, { sender: routed.sender }));
   };
 };

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { absentPaths } from '../../../shared/hosts/inference-routes.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import type { ApiError } from '../../../shared/http/errors.ts';
-import { type Handle, route } from '../../../shared/http/router.ts';
+import { type Handle, NotFound, route } from '../../../shared/http/router.ts';
 import { eventOf } from '../../support/emulators/api-event.ts';
 
 const echo =
@@ -65,6 +65,21 @@ test('parses a path of 10,000 slashes in linear time', async () => {
   for (const path of [`/models${'/'.repeat(10_000)}`, `/models${'/'.repeat(10_000)}x`]) await serve(eventOf(path)).catch(() => undefined);
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(5_000);
+});
+
+test('leaves the sender that a handler has authenticated on the event, for the log line of its error', async () => {
+  const sender = { key_id: 'key_1', org_id: 'org_1' };
+  const host = route({
+    '/things/{id}': {
+      GET: async (event) => {
+        event.sender = sender;
+        throw new NotFound('GET', '/things/x');
+      },
+    },
+  });
+  const event = eventOf('/things/x');
+  await expect(host(event)).rejects.toThrow(NotFound);
+  expect(event.sender).toEqual(sender);
 });
 
 describe('a method', () => {
