@@ -8,6 +8,7 @@ import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 import { userIdOf } from '../../shared/http/user-id.ts';
 import { validate } from '../../shared/http/validate.ts';
+import { refuseRepeated } from '../../shared/http/validate-query.ts';
 import { InputItemsQuery, listInputItems as listItems } from '../../shared/responses/input-items.ts';
 import type { ResponseStore, StoredResponse } from '../../shared/responses/response-store.ts';
 
@@ -91,6 +92,8 @@ export const deleteResponse = forCaller(async (deps, event, { organization, head
 });
 
 export const listInputItems = forCaller(async (deps, event, { organization, headers }) => {
+  // Unknown parameters have no effect, and clients repeat some, such as `include[]`.
+  refuseRepeated(event.multiValueQueryStringParameters ?? {}, Object.keys(InputItemsQuery.shape));
   const query = validate(InputItemsQuery, event.queryStringParameters ?? {});
   const id = idOf(event);
   const stored = await storedResponse(deps, organization, id);

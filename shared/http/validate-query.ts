@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { InvalidRequest } from './errors.ts';
+import { InvalidRequest, InvalidValue } from './errors.ts';
 import { validate } from './validate.ts';
 
 const MAX_NAME_CHARACTERS = 60;
 const MAX_NAMES = 8;
 
-/** The name of a query parameter, which a caller chose, as errors have it. */
-export const shownName = (name: string): string => name.slice(0, MAX_NAME_CHARACTERS);
+// A caller chose the name.
+const shownName = (name: string): string => name.slice(0, MAX_NAME_CHARACTERS);
 
 const expectedNames = (names: readonly string[]): string => {
   if (names.length === 0) return 'this path takes none, so it must be left out';
@@ -31,4 +31,17 @@ const NO_QUERY = z.strictObject({});
 /** Refuses any query parameter, on a path that takes none. @throws InvalidRequest naming it */
 export const refuseQuery = (query: Readonly<Record<string, unknown>> | null | undefined): void => {
   validateQuery(NO_QUERY, query ?? {});
+};
+
+/**
+ * Refuses a query parameter that was sent more than once: which of its values counts must not depend on their order.
+ * @param names the parameters to check; default: all
+ * @throws InvalidValue naming it
+ */
+export const refuseRepeated = (
+  values: Readonly<Record<string, readonly string[] | undefined>>,
+  names: readonly string[] = Object.keys(values),
+): void => {
+  const repeated = names.find((name) => (values[name]?.length ?? 0) > 1);
+  if (repeated !== undefined) throw new InvalidValue(shownName(repeated), 'expected it once');
 };

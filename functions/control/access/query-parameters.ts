@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
-import { InvalidValue } from '../../../shared/http/errors.ts';
-import { shownName } from '../../../shared/http/validate-query.ts';
+import { refuseRepeated } from '../../../shared/http/validate-query.ts';
 
 const unwrapped = (field: unknown): unknown =>
   field instanceof z.ZodOptional || field instanceof z.ZodDefault ? unwrapped(field.unwrap()) : field;
@@ -37,7 +36,6 @@ export const queryParametersOf = (
     }
     if (values.length > 0) query[name] = values;
   }
-  const repeated = Object.keys(all).find((name) => (all[name]?.length ?? 0) > 1);
-  if (repeated !== undefined) throw new InvalidValue(shownName(repeated), 'expected it once');
+  refuseRepeated(all);
   return query;
 };

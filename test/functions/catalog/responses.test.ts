@@ -41,19 +41,22 @@ beforeEach(async () => {
 interface Asked {
   path?: string;
   query?: Record<string, string>;
+  /** Each parameter with all its values, if some are sent more than once. */
+  repeated?: Record<string, string[]>;
   key?: string;
   keys?: ResponsesDependencies['keys'];
 }
 
 const ask = async (httpMethod: 'GET' | 'DELETE', more: Asked = {}) => {
-  const { path = `/v1/responses/${id}`, query, key = secret, keys = deps.keys } = more;
+  const { path = `/v1/responses/${id}`, query, repeated = null, key = secret, keys = deps.keys } = more;
   const own = { ...deps, keys };
   const handle = route({
     '/v1/responses/{id}': { GET: retrieveResponse(own), DELETE: deleteResponse(own) },
     '/v1/responses/{id}/input_items': { GET: listInputItems(own) },
   });
   const headers = { Authorization: `Bearer ${key}` };
-  const event = { ...eventOf(path, { method: httpMethod, headers }), queryStringParameters: query ?? null };
+  const queries = { queryStringParameters: query ?? null, multiValueQueryStringParameters: repeated };
+  const event = { ...eventOf(path, { method: httpMethod, headers }), ...queries };
   const reply = await handle({ ...event, requestId: newRequestId(Date.now()) } as ApiEvent);
   return { ...reply, body: JSON.parse(reply.body) as Record<string, unknown> & { data: { id: string }[] } };
 };
@@ -178,5 +181,13 @@ describe('its input items', () => {
     ['after', { after: 'msg_unknown' }],
   ])('return 400 for an invalid %s', async (param, query) => {
     await expect(list(query as unknown as Record<string, string>)).rejects.toMatchObject({ status: 400, param });
+  });
+
+  test.each(['limit', 'order', 'after'])('return 400 for a repeated %s, but not for a parameter that has no effect', async (param) => {
+    const path = `/v1/responses/${id}/input_items`;
+    const query = { limit: '1', order: 'asc', after: 'msg_own' };
+    const twice = ask('GET', { path, query, repeated: { [param]: ['x', query[param as keyof typeof query]] } });
+    await expect(twice).rejects.toMatchObject({ status: 400, param, message: `Invalid value for '${param}': expected it once.` });
+    expect(await ask('GET', { path, query, repeated: { 'include[]': ['a', 'b'], [param]: ['x'] } })).toMatchObject({ statusCode: 200 });
   });
 });
