@@ -77,7 +77,7 @@ const ownDeployments =
           allowed.map((listed) => listed.name),
         );
       },
-      headers: { 'cache-control': 'private, max-age=30', vary: 'authorization, x-user-id' },
+      headers: { 'cache-control': 'private, max-age=30', vary: 'authorization, x-api-key, x-user-id' },
     };
   };
 

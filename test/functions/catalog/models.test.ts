@@ -1,9 +1,13 @@
-import { describe, expect, test } from '@jest/globals';
-import { listModels, retrieveModel, sharedModels } from '../../../functions/catalog/models.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createVisibleModels, listModels, retrieveModel, sharedModels } from '../../../functions/catalog/models.ts';
 import { createInventory } from '../../../shared/models/inventory.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { withAliases } from '../../../shared/models/with-aliases.ts';
 import { eventOf } from '../../support/emulators/api-event.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/emulators/database.ts';
+import { makeCaller, wide } from '../../support/fixtures/callers.ts';
+import { createKey } from '../../support/fixtures/create-key.ts';
 import { modelOf, storeOf } from './published-models.ts';
 
 const inventoryOf = (...models: Model[]) => aliasedInventoryOf({}, ...models);
@@ -75,6 +79,33 @@ describe('GET /v1/models', () => {
       ['m', null],
     ]);
     expect(data[1]).toEqual({ ...data[2], id: 'claude-x', display_name: 'claude-x', alias_of: 'm' });
+  });
+});
+
+describe('GET /v1/models of an on-demand host', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await startTestDatabase();
+  });
+  afterAll(async () => {
+    await database.close();
+  });
+
+  test('is cached for each key by itself, whichever header has the key', async () => {
+    const { secret } = await createKey(database.limiters, { ...wide, scope: 'on_demand' });
+    const listing = createVisibleModels({
+      host: { scope: 'on_demand' },
+      keys: makeCaller(database.limiters, Date.now),
+      models: storeOf(modelOf()),
+      aliases: { list: async () => new Map() },
+      now: Date.now,
+    });
+    const user = { 'x-user-id': randomUUID() };
+    for (const key of [{ authorization: `Bearer ${secret}` }, { 'x-api-key': secret, 'anthropic-version': '2023-06-01' }])
+      expect(await listModels(listing)(eventOf('/v1/models', { headers: { ...key, ...user } as Record<string, string> }))).toMatchObject({
+        statusCode: 200,
+        headers: { 'cache-control': 'private, max-age=30', vary: 'authorization, x-api-key, x-user-id' },
+      });
   });
 });
 
