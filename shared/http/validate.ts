@@ -20,9 +20,19 @@ const reasonOf = (issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): s
   return isMissing ? `it is required; ${reason}` : reason;
 };
 
+// Schemas compare the `length` of values of any type, and JavaScript can't compare an object with such a key.
+const parse = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.ZodSafeParseResult<z.output<Schema>> => {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    if (!(error instanceof TypeError && error.message.endsWith('primitive value'))) throw error;
+    throw new InvalidRequest({ message: "Invalid request body: an object with the key 'toString' is where another value was expected." });
+  }
+};
+
 /** Returns the parsed value. @throws InvalidRequest naming the first invalid field and what was expected */
 export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
-  const result = schema.safeParse(value);
+  const result = parse(schema, value);
   if (result.success) return result.data;
   const [issue] = result.error.issues as [z.core.$ZodIssue];
   const param = pathText(issue.path).slice(0, MAX_PARAM_CHARACTERS);

@@ -1,4 +1,4 @@
-import type { SchemaObject } from '../json-schema/schema-fault.ts';
+import { isSchemaObject, type SchemaObject } from '../json-schema/schema-fault.ts';
 
 // xgrammar refuses the first five, and writes answers that break the others.
 const REFUSED = [
@@ -44,7 +44,7 @@ const namesFault = (schema: SchemaObject): GrammarFault | undefined => {
   }
   if (patternProperties === undefined) return undefined;
   if (schema.properties !== undefined) return beside('patternProperties', 'properties');
-  return Object.keys(patternProperties as object).length > 1
+  return isSchemaObject(patternProperties) && Object.keys(patternProperties).length > 1
     ? { keyword: 'patternProperties', reason: 'expected only one pattern: combine the patterns' }
     : undefined;
 };

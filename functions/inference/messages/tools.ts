@@ -10,8 +10,10 @@ const ToolName = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'expected 1 to 128 l
 const CustomTool = z.looseObject({
   type: z
     .literal('custom', {
-      error: ({ input }) =>
-        `the tool type '${String(input).slice(0, MAX_TYPE_CHARACTERS)}' is not supported: only custom tools are, which the client runs`,
+      error: ({ input }) => {
+        const tool = typeof input === 'string' ? `the tool type '${input.slice(0, MAX_TYPE_CHARACTERS)}'` : 'this tool type';
+        return `${tool} is not supported: only custom tools are, which the client runs`;
+      },
     })
     .nullish(),
   name: ToolName,

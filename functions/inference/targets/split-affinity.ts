@@ -14,9 +14,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-// Clients move markers such as `cache_control` between parts, so only texts count.
-const textOf = (content: unknown): string =>
-  Array.isArray(content) ? content.map((part) => (isFields(part) ? textOf(part.text ?? '') : '')).join('') : String(content ?? '');
+// Clients move markers such as `cache_control` between parts, so only texts count. An object in place of a text can't
+// always be converted to one.
+const textOf = (content: unknown): string => {
+  if (Array.isArray(content)) return content.map((part) => (isFields(part) ? textOf(part.text) : '')).join('');
+  return isFields(content) ? '' : String(content ?? '');
+};
 
 // The messages up to the first one of the user.
 const beginningOf = (messages: readonly unknown[]): unknown[] => {

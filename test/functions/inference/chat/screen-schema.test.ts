@@ -106,6 +106,7 @@ describe('screenSchema', () => {
     ['.properties.a.type', withA({ type: 'text' }), 'a type of JSON Schema'],
     ['.properties.a.type', withA({ type: ['string', 'none'] }), 'a type of JSON Schema'],
     ['.properties', { type: 'object', properties: [] }, 'an object of schemas'],
+    ['.patternProperties', { type: 'object', patternProperties: null }, 'an object of schemas'],
     ['.anyOf', { type: 'object', anyOf: {} }, 'an array of schemas'],
     ['.properties.a.$dynamicRef', withA({ $dynamicRef: '#a' }), '$ref instead'],
     ['.properties.a.$ref', withA({ $ref: 'https://example.com/schema.json' }), 'within this schema'],

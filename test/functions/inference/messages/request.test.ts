@@ -83,6 +83,12 @@ describe('a request for a message', () => {
       'tools[1].type',
       "'web_search_20250305' is not supported",
     ],
+    [
+      'a type of a tool that is no text',
+      { tools: [{ ...tool, type: { toString: 1 } }] },
+      'tools[0].type',
+      'this tool type is not supported',
+    ],
     ['a tool without a schema', { tools: [{ name: 'look' }] }, 'tools[0].input_schema', 'expected a JSON Schema object'],
     [
       'an MCP server',

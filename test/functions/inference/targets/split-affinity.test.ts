@@ -35,6 +35,14 @@ describe('the affinity of a split', () => {
     expect(of(JSON.parse(JSON.stringify(first).replace('Hi', 'Hey')))).not.toBe(of(first));
   });
 
+  test.each([
+    { system: { toString: 1 } },
+    { instructions: { toString: null } },
+    { messages: [user([{ type: 'refusal', text: { toString: 1 } }])] },
+  ])('has nothing of a field that other routes read, if it is no text: %j', (fields) => {
+    expect(of({ messages: [user('')], ...fields })).toBe(of({ messages: [user('')] }));
+  });
+
   test('is unknown for a response that can be continued by its id', () => {
     for (const body of [{ input: 'Hi' }, { input: 'Hi', store: false, previous_response_id: 'resp_1' }]) expect(of(body)).toBeUndefined();
     expect(of({ input: 'Hi' }, { user: 'u' })).toBeDefined();
