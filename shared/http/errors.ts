@@ -31,9 +31,9 @@ export class ApiError extends Error {
     this.details = details;
   }
 
-  /** Returns the same error with more headers on its reply. */
-  withHeaders(headers: Record<string, string>): ApiError {
-    const { status, type, code, message, param, details, cause } = this;
+  /** Returns the same error with more headers on its reply, and with a message that says the same. */
+  withHeaders(headers: Record<string, string>, message = this.message): ApiError {
+    const { status, type, code, param, details, cause } = this;
     return new ApiError({ status, type, code, message, param, details, cause, headers: { ...this.headers, ...headers } });
   }
 }

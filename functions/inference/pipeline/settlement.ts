@@ -1,5 +1,5 @@
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
-import { ApiError } from '../../../shared/http/errors.ts';
+import { ApiError, withNames } from '../../../shared/http/errors.ts';
 import { DeploymentNotReady } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
@@ -107,7 +107,11 @@ export const createSettlement = (
       deadline.abort.abort();
       await settle(stopped ?? 'upstream_failed', failure);
       if (!(failure instanceof ApiError)) return failure;
-      return failure.withHeaders({ ...headersOf(usage.candidate()), ...(stopped && { 'x-should-retry': 'false' }) });
+      const candidate = usage.candidate();
+      const headers = { ...headersOf(candidate), ...(stopped && { 'x-should-retry': 'false' }) };
+      // It advises to lower the limit of the answer, which is not called the same on all routes.
+      const isTimeout = failure.code === 'upstream_timeout';
+      return failure.withHeaders(headers, isTimeout ? withNames(failure.message, candidate.prepared.window.names) : failure.message);
     },
     abandon: async () => {
       await settle('client_closed');

@@ -33,6 +33,12 @@ describe('the deadline of a function', () => {
     expect((await route.store.get(wide.org, String(response.id)))?.response).toMatchObject(incomplete);
   });
 
+  test('advises to lower max_output_tokens, by that name, if nothing was generated', async () => {
+    const { call } = await route.setUp(silentAfter());
+    const message = expect.stringContaining('Lower max_output_tokens. The limit');
+    await expect(call({}, {}, 20_050)).rejects.toMatchObject({ status: 503, code: 'upstream_timeout', message });
+  });
+
   test('ends a stream as incomplete', async () => {
     const { call, events } = await route.setUp(silentAfter(text('Hello there')));
     const sent = parseEvents(await read(await call({ stream: true }, {}, 20_050)));
