@@ -87,21 +87,26 @@ const releaseClaim = async (idempotency: IdempotencyStore, claim: Pick<Claim, 'i
 
 // Nothing is admitted, counted or charged.
 const replayOf = (
-  { requestId }: ApiEvent,
+  { requestId, sender }: ApiEvent,
   { requestId: original, contentType, body, ignored, fallback }: StoredResult,
   headers: Record<string, string>,
-): Reply => ({
-  statusCode: 200,
-  headers: {
-    ...commonHeaders(requestId, contentType),
-    ...headers,
-    ...(ignored && { 'x-sluice-ignored': ignored }),
-    ...(fallback && fallbackHeader(fallback)),
-    'idempotent-replayed': 'true',
-    'x-sluice-original-request-id': original,
-  },
-  body,
-});
+): { replay: Reply } => {
+  logInfo('replayed', { request_id: requestId, original_request_id: original, ...sender });
+  return {
+    replay: {
+      statusCode: 200,
+      headers: {
+        ...commonHeaders(requestId, contentType),
+        ...headers,
+        ...(ignored && { 'x-sluice-ignored': ignored }),
+        ...(fallback && fallbackHeader(fallback)),
+        'idempotent-replayed': 'true',
+        'x-sluice-original-request-id': original,
+      },
+      body,
+    },
+  };
+};
 
 // The fingerprint includes the end user, where the host requires one.
 const fingerprintFor = ({ scope }: Host, event: ApiEvent): string =>
@@ -133,7 +138,7 @@ export const orReplay = async <Result>(
     checkLogHeader(event);
     const replay = await deps.idempotency.find({ keyId: key.keyId, idempotencyKey, fingerprint: fingerprintFor(deps.host, event) });
     if (!replay) throw error;
-    return { replay: replayOf(event, replay, limitHeaders([item], deps.keys.now())) };
+    return replayOf(event, replay, limitHeaders([item], deps.keys.now()));
   }
 };
 
@@ -167,10 +172,7 @@ export const claimRequest = async (
   const headers = limitHeaders([item], deps.keys.now());
   try {
     const claimed = await deps.idempotency.claim(claiming);
-    if ('replay' in claimed) {
-      logInfo('replayed', { request_id: requestId, original_request_id: claimed.replay.requestId, key_id: keyId });
-      return { replay: replayOf(event, claimed.replay, headers) };
-    }
+    if ('replay' in claimed) return replayOf(event, claimed.replay, headers);
     // The admission decides about this request; only replays and conflicts count as reads.
     deps.keys.cache.reads.refund(keyId);
     const { claimed: claim } = claimed;

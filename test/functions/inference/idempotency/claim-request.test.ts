@@ -5,7 +5,7 @@ import { ModelNotFound } from '../../../../shared/models/errors.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { Invoke } from '../../../../shared/upstream/invocation.ts';
-import { makeCaller } from '../../../support/fixtures/callers.ts';
+import { makeCaller, wide } from '../../../support/fixtures/callers.ts';
 import { answers, END, read, startTestPipeline, type TestPipeline, text } from '../../../support/fixtures/pipeline.ts';
 import { counting } from './counting-upstream.ts';
 
@@ -159,10 +159,19 @@ describe('a request repeated with its idempotency key', () => {
       if (isGone) throw new ModelNotFound(name);
       return inventory.route(name, affinityOf);
     };
-    const { call } = await pipeline.setUp(answers, { modelsOf: () => ({ ...inventory, route }) });
+    const { call, keyId } = await pipeline.setUp(answers, { modelsOf: () => ({ ...inventory, route }) });
     const first = await call({}, 600_000, KEY);
+    const replayed = async (): Promise<unknown> => {
+      const written = jest.spyOn(process.stdout, 'write').mockClear();
+      const { headers, body } = await call({}, 600_000, KEY);
+      expect(body).toBe(first.body);
+      const [line] = written.mock.calls.map(([text]) => JSON.parse(String(text)));
+      expect(line).toMatchObject({ request_id: headers['x-request-id'], original_request_id: first.headers['x-request-id'] });
+      return [line.message, line.key_id, line.org_id];
+    };
+    expect(await replayed()).toEqual(['replayed', keyId, wide.org]);
     isGone = true;
-    expect(await call({}, 600_000, KEY)).toMatchObject({ statusCode: 200, body: first.body });
+    expect(await replayed()).toEqual(['replayed', keyId, wide.org]);
     await expect(call({}, 600_000, { 'idempotency-key': 'order-2' })).rejects.toMatchObject({ status: 404 });
   });
 
