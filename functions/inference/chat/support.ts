@@ -81,6 +81,10 @@ const TOKEN_IDS = new Set<ChatExtra>(['stop_token_ids', 'allowed_token_ids']);
 export const isPassed = (name: ChatExtra, { tokenizer }: Model): boolean =>
   !TOKEN_IDS.has(name) || tokenizer?.vocabulary_size !== undefined;
 
+/** The options of a stream that have no effect, of which clients of other servers send some. */
+export const ignoredStreamOptions = ({ stream_options: options }: Pick<ChatCompletionRequest, 'stream_options'>): string[] =>
+  Object.keys(options ?? {}).flatMap((name) => (options?.[name] == null || name === 'include_usage' ? [] : [`stream_options.${name}`]));
+
 /** The fields of a request that were accepted but have no effect on this model. */
 export const ignoredFields = (request: ChatCompletionRequest, model: Model): string[] => {
   const { fields, extras } = dialectOf(model);
@@ -89,6 +93,7 @@ export const ignoredFields = (request: ChatCompletionRequest, model: Model): str
       ? fields[name as ChatField].how === 'ignored'
       : !extras.includes(name as ChatExtra) || !isPassed(name as ChatExtra, model);
   const ignored = Object.keys(request).filter((name) => request[name] != null && isIgnored(name));
+  ignored.push(...ignoredStreamOptions(request));
   const budget = thinkingBudget(request);
   if (budget && !keepsThinkingBudget(model)) ignored.push(budget.field);
   if (!model.tokenizer) ignored.push(...NEEDS_COUNT.filter((name) => request[name] != null));

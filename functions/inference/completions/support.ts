@@ -4,7 +4,7 @@ import { ignored, ours, passed, refused, type Treatment } from '../../../shared/
 import { dialectOf } from '../../../shared/upstream/dialects.ts';
 import { checkLogprobsSize } from '../chat/logprobs-size.ts';
 import type { ChatField } from '../chat/request.ts';
-import { checkTokenIds, isChatField, isPassed } from '../chat/support.ts';
+import { checkTokenIds, ignoredStreamOptions, isChatField, isPassed } from '../chat/support.ts';
 import { UnsupportedByModel } from '../chat/unsupported-by-model.ts';
 import { maxPromptTokens, measurePrompt } from '../pipeline/prompt-size.ts';
 import { type CompletionField, type CompletionRequest, completionFields, promptsOf } from './request.ts';
@@ -76,9 +76,10 @@ export const isCompletionField = (name: string): boolean => known.has(name) || i
 export const ignoredCompletionFields = (request: CompletionRequest, model: Model): string[] => {
   const dialect = dialectOf(model);
   const passedOn = new Set<string>(dialect.extras.filter((name) => isPassed(name, model)));
-  return Object.entries(request).flatMap(([name, value]) => {
+  const ignoredNames = Object.entries(request).flatMap(([name, value]) => {
     if (value == null) return [];
     if (known.has(name)) return treatmentOf(name as CompletionField, dialect).how === 'ignored' ? [name] : [];
     return passedOn.has(name) ? [] : [name];
   });
+  return [...ignoredNames, ...ignoredStreamOptions(request)];
 };

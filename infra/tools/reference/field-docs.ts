@@ -48,7 +48,10 @@ export const fieldDocs: Readonly<Record<string, FieldDoc>> = {
   mirostat_target: { description: `The target perplexity of Mirostat sampling. ${ifSupported}` },
   mirostat_lr: { description: `The learning rate of Mirostat sampling. ${ifSupported}` },
   stream: { description: 'Whether to send the answer as server-sent events while it is generated.', default: false },
-  stream_options: { description: 'Allowed only with `stream: true`. `include_usage` adds an event with the usage before the end.' },
+  stream_options: {
+    description:
+      'Allowed only with `stream: true`. `include_usage` adds an event with the usage before the end. Other options have no effect.',
+  },
   response_format: {
     description:
       'The format of the answer: text, one JSON object, or JSON that follows a schema. With `json_object`, also ask for JSON in a message. `json_schema` returns 400 unless the model has `capabilities.structured_outputs`. Unknown keys in this object return 400.',

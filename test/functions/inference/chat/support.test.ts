@@ -92,6 +92,12 @@ describe('token ids', () => {
           expect(ignoredFields(read({ ...alone, tools: [tool] }), model())).toEqual([]);
         });
 
+        test('include options of a stream that other servers have', () => {
+          const stream_options = { include_usage: true, include_obfuscation: false, continuous_usage_stats: null };
+          expect(ignoredFields(read({ stream: true, stream_options }), model())).toEqual(['stream_options.include_obfuscation']);
+          expect(ignoredFields(read({ stream: true, stream_options: { include_usage: false } }), model())).toEqual([]);
+        });
+
         test('include prompt_truncate_len for a model without a tokenizer', () => {
           expect(ignoredFields(read({ prompt_truncate_len: 5 }), model())).toEqual(['prompt_truncate_len']);
           expect(ignoredFields(read({ prompt_truncate_len: 5 }), model({ tokenizer: { tokenizer: 'k' } }))).toEqual([]);

@@ -109,6 +109,8 @@ describe('a completion request', () => {
       'best_of',
       'messages',
     ]);
+    const streamed = read({ stream: true, stream_options: { include_usage: true, include_obfuscation: false } });
+    expect(ignoredCompletionFields(streamed, model())).toEqual(['stream_options.include_obfuscation']);
   });
 
   test('can have only token ids of the vocabulary', () => {
