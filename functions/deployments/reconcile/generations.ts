@@ -5,6 +5,7 @@ import { SERVING } from '../../../shared/deployments/state.ts';
 import { reasonFor, reasonOfFailure, reasonOfLostAdapter } from '../reasons.ts';
 import { hasLoaded, hasRejected, loadableAdapters } from './adapter-components.ts';
 import { isEmpty, NOTHING, type Observed, type ObservedGeneration } from './observe.ts';
+import { creationOf, startOf } from './start-of-copies.ts';
 
 // An hour for capacity, an hour for the download and half an hour for loading.
 const MAX_START_MS = 150 * 60_000;
@@ -18,13 +19,9 @@ export const LATE_CALL_MS = PASS_MS + 30_000;
 
 const ENDED_ENDPOINTS = new Set(['Failed', 'OutOfService', 'UpdateRollbackFailed']);
 
-// A generation copied from another one still has that one's times.
-const creationOf = ({ started_at, created_at }: Generation): number | undefined =>
-  started_at !== undefined && started_at >= created_at ? started_at : undefined;
-
 /** The time at which a generation's copies began to start. */
-export const startedAt = ({ wake }: Deployment, generation: Generation, nowMs: number): number =>
-  (generation.status === 'creating' ? creationOf(generation) : (wake?.started_at ?? generation.short_since)) ?? nowMs;
+export const startedAt = (deployment: Deployment, generation: Generation, nowMs: number): number =>
+  startOf(deployment, generation) ?? nowMs;
 
 const failureOf = (
   deployment: Deployment,

@@ -7,6 +7,7 @@ import type { DescribedComponent, DescribedEndpoint, ListedComponent, SageMaker 
 import type { DescribedScaling, Scaling } from '../aws/scaling.ts';
 import type { ListTagged } from '../aws/tagged-resources.ts';
 import { readStartLog, type StartLog } from './crash-loop.ts';
+import { startOf } from './start-of-copies.ts';
 
 /** The parts of a generation that exist on AWS. */
 export interface ObservedGeneration {
@@ -53,18 +54,19 @@ export const isLeaving = ({ wanted }: Deployment, generation: Generation | undef
 const readLog = async (
   { log }: AwsReader,
   name: string,
-  { id, wake }: Deployment,
-  { created_at, started_at = created_at }: Generation,
+  deployment: Deployment,
+  generation: Generation,
   component: DescribedComponent | undefined,
 ): Promise<StartLog | undefined> => {
-  if (!component) return undefined;
+  const sinceMs = startOf(deployment, generation);
+  // Errors from before the start are those of requests.
+  if (!component || sinceMs === undefined) return undefined;
   const { status, copies, wantedCopies } = component;
   const isStarting = copies < wantedCopies && status !== 'Deleting';
   if (!isStarting && status !== 'Failed') return undefined;
-  const sinceMs = Math.max(started_at, wake?.started_at ?? 0);
   return readStartLog(log, name, sinceMs, wantedCopies).catch((error: unknown) => {
     // The log only explains failures, which are found later without it. Nothing else must wait for it.
-    logError('container_log_unread', error, { deployment: id });
+    logError('container_log_unread', error, { deployment: deployment.id });
     return undefined;
   });
 };

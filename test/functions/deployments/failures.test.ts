@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { MeteringFailed } from '../../../functions/deployments/gpu-time/gpu-time.ts';
 import { type ReasonCode, reasonCodes, reasonOfFailure, reasonOfRejection } from '../../../functions/deployments/reasons.ts';
 import type { DeploymentSettingsInput } from '../../../infra/local/sagemaker/control-plane/settings.ts';
-import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, type Generation, inState } from '../../../shared/deployments/deployment.ts';
 import { WEEKDAYS } from '../../../shared/deployments/schedule.ts';
 import { OutOfCredit } from '../../../shared/gpu-time/start-credit.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
@@ -214,6 +214,48 @@ describe('a deployment goes on and says why and what to do, if', () => {
     };
     await world.pass();
     expect(await world.run(2 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+  });
+
+  // The log of the container has errors of requests.
+  const loseCopies = (world: World, generation: number): (() => void) => {
+    const { sageMaker, log } = world.dependencies.aws;
+    const atMs = world.plane.now();
+    const lines = [3, 2, 1].map((i) => ({ atMs: atMs - i * MINUTE_MS, stream: 'one', message: 'ValueError: 1 is not a length.' }));
+    world.dependencies.aws.log = { read: async (_, sinceMs) => lines.filter((line) => line.atMs >= sinceMs) };
+    const describeComponent: typeof sageMaker.describeComponent = async (name) => {
+      const component = await sageMaker.describeComponent(name);
+      return component && name.endsWith(`-g${generation}`) ? { ...component, copies: 0 } : component;
+    };
+    world.dependencies.aws.sageMaker = { ...sageMaker, describeComponent };
+    return () => Object.assign(world.dependencies.aws, { sageMaker, log });
+  };
+
+  test('AWS replaces the instance of its only copy, whose container has logged errors of requests', async () => {
+    const world = await createWorld(database);
+    await world.pass();
+    await world.run(10 * MINUTE_MS);
+    const restore = loseCopies(world, 1);
+    await world.pass();
+    expect(await world.run(2 * MINUTE_MS)).toMatchObject({ state: 'waking', generations: [{ status: 'ready' }] });
+    restore();
+    expect(await world.run(MINUTE_MS)).toMatchObject({ state: 'in_service', generations: [{ status: 'ready' }] });
+  });
+
+  test('AWS replaces the instance of its next generation, whose container has logged errors of requests', async () => {
+    const world = await createWorld(database, { scale_to_zero_after_seconds: null });
+    await world.pass();
+    await world.run(2 * MINUTE_MS);
+    await world.change(({ generations }) => {
+      const [first] = generations as [Generation];
+      return { generations: [first, { ...first, number: 2, status: 'creating', created_at: world.plane.now() }], traffic_percent: 10 };
+    });
+    await world.run(10 * MINUTE_MS);
+    const restore = loseCopies(world, 2);
+    await world.pass();
+    const both = { state: 'in_service', generations: [{ status: 'ready' }, { status: 'ready' }] };
+    expect(await world.run(2 * MINUTE_MS)).toMatchObject(both);
+    restore();
+    expect(await world.run(MINUTE_MS)).toMatchObject(both);
   });
 
   test("the time of its wake can't be recorded", async () => {
