@@ -21,6 +21,8 @@ export interface PassInput {
   isCreditLow: boolean;
   /** True if the budget of its comparison is used up. */
   isShadowUsedUp: boolean;
+  /** False if its GPU time can't be metered until an operator corrects the row. */
+  canMeter: boolean;
   nowMs: number;
 }
 
@@ -82,12 +84,14 @@ const withEmptySince = (next: Deployment, before: Deployment, observed: Observed
   return { ...rest, empty_since: next.state === state && empty_since >= state_since ? empty_since : nowMs };
 };
 
-/**
- * True if an earlier pass in the same state also saw nothing, so long ago that no call planned before it can still
- * create anything, and all GPU time until then is metered: after an outage, that takes several passes.
- */
-export const isProvenEmpty = ({ empty_since = 0, state_since, meter }: Deployment, nowMs: number): boolean =>
-  empty_since >= state_since && nowMs - empty_since > LATE_CALL_MS && !meter?.running.length;
+// True if an earlier pass in the same state also saw nothing, so long ago that no call planned before it can still
+// create anything.
+const isEmptyForLong = ({ empty_since = 0, state_since }: Deployment, nowMs: number): boolean =>
+  empty_since >= state_since && nowMs - empty_since > LATE_CALL_MS;
+
+/** True if nothing is left, and all GPU time until then is metered: after an outage, that takes several passes. */
+export const isProvenEmpty = (deployment: Deployment, nowMs: number): boolean =>
+  isEmptyForLong(deployment, nowMs) && !deployment.meter?.running.length;
 
 const withoutAdapters = ({ adapters: _, ...deployment }: Deployment): Deployment => deployment;
 
@@ -102,7 +106,7 @@ const leftOf = ({ generations }: Observed): string =>
     .join(' ');
 
 const planRemoval = (deployment: Deployment, input: PassInput): Plan => {
-  const { observed, nowMs } = input;
+  const { observed, canMeter, nowMs } = input;
   const { wake: _, ...rest } = deployment;
   const generations = stoppedGenerations(deployment, observed, nowMs);
   const removing = withAdapters({ ...rest, generations, progress: NO_PROGRESS }, input);
@@ -119,7 +123,9 @@ const planRemoval = (deployment: Deployment, input: PassInput): Plan => {
   });
   const [during, after] = deployment.wanted === 'stopped' ? (['stopping', 'stopped'] as const) : (['deleting', 'deleted'] as const);
   // Passes over its adapters go on after that, and change nothing of it.
-  const isOver = deployment.state === after || (deployment.state === during && isProvenEmpty(deployment, nowMs));
+  // A deletion doesn't wait for an operator. After a stop, the rest is metered once the row is corrected.
+  const isProven = (canMeter || after === 'stopped' ? isProvenEmpty : isEmptyForLong)(deployment, nowMs);
+  const isOver = deployment.state === after || (deployment.state === during && isProven);
   const planned = to(isEmptyNow && isOver ? after : during);
   return planned.next.state === 'deleted' ? { ...planned, next: withoutAdapters(planned.next) } : planned;
 };

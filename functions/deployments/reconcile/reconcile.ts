@@ -143,7 +143,8 @@ const meterAndPlan = async (
     ...(isStopped && { wanted: 'stopped' as const, reason: reasonFor(stop) }),
   };
   const names = { isNameInUse: isNameInUse(before, rows), namesInUse: namesInUse(before, rows) };
-  const input = { observed, use, ...names, isCreditLow: warning !== undefined, isShadowUsedUp, nowMs };
+  const canMeter = meterPass !== withoutMetering;
+  const input = { observed, use, ...names, isCreditLow: warning !== undefined, isShadowUsedUp, canMeter, nowMs };
   return { before, observed, rows, surcharges, writes, ...planPass(metered, input) };
 };
 

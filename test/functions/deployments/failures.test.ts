@@ -276,7 +276,8 @@ describe('a deployment goes on and says why and what to do, if', () => {
   });
 
   test("its GPU time can't be metered: it can still be deleted, with its instances", async () => {
-    const world = await createWorld(database);
+    const running = [{ generation: 1, instance_type: 'ml.g5.xlarge', instances: 1, phase: 'serving' as const }];
+    const world = await createWorld(database, { meter: { until: 0, running, held_nanos: 1n } });
     await world.pass();
     await world.run(2 * MINUTE_MS);
     const log = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
