@@ -29,7 +29,7 @@ export const EventExport = z.object({
   id: z.string(),
   organization: z.string(),
   format: ExportFormat,
-  /** Milliseconds since the epoch: events admitted from `from_ms` on and before `to_ms`. */
+  /** Milliseconds since the epoch: events of requests that arrived from `from_ms` on and before `to_ms`. */
   from_ms: z.int(),
   to_ms: z.int(),
   /** Null: all. */

@@ -16,7 +16,7 @@ const ROLLUPS_LATE_MS = DAY_MS;
 const PER_MILLE = 1_000;
 
 /**
- * A part of an export that is read at once. Units sort by `id`: by month, then keys before deployments before the
+ * A part of an export that is read at once. Slices sort by `id`: by month, then keys before deployments before the
  * invoice, each by its id and day.
  */
 export interface ExportSlice {

@@ -73,8 +73,7 @@ export const addTime = (groups: Map<string, TimeGroup>, event: GpuEvent): void =
     costNanos: 0n,
     prepaidNanos: 0n,
   }));
-  // An event that corrects a price repeats the interval of the corrected one.
-  if (!rerate) group.seconds += BigInt(event.seconds) * BigInt(event.instances);
+  group.seconds += BigInt(event.seconds) * BigInt(event.instances);
   group.costNanos += event.cost_nanos;
   if (event.is_prepaid) group.prepaidNanos += event.cost_nanos;
 };

@@ -327,6 +327,7 @@ describe('a FOCUS export', () => {
     const timeAgain = (from: string, price_version: string, cost_nanos: bigint): GpuEvent => ({
       ...time,
       id: `${time.id}#${from}`,
+      seconds: 0,
       price_version,
       cost_nanos,
       rerate: { id: `rr_${from}`, from },
