@@ -16,9 +16,14 @@ const TOKEN_NAMES: Readonly<Record<TokenKind, string>> = {
   completion: 'completion tokens',
 };
 
+type TokenPrice = Omit<Price, 'version' | 'effective_at'>;
+
 const consumedTokens = (tokens: bigint) => ({ ConsumedQuantity: String(tokens), ConsumedUnit: 'Tokens' });
 
-const pricedKinds = (name: string, group: TokenGroup, price: Price): PricedRow[] => {
+// Usage without a price, and that of a deleted deployment, whose tokens were free.
+const FREE = { prompt_nanos: 0, completion_nanos: 0, hour_nanos: 0 };
+
+const pricedKinds = (name: string, group: TokenGroup, price: TokenPrice): PricedRow[] => {
   const { prompt_nanos, cached_prompt_nanos = prompt_nanos, completion_nanos, is_surcharge } = price;
   const kinds: [TokenKind, bigint, number][] = [
     ['prompt', group.prompt, prompt_nanos],
@@ -59,6 +64,7 @@ export const tokenCharges = (
   // Requests that failed before they used anything.
   if (tokens === 0n && group.costNanos === 0n) return { rows: [], sums: [] };
   const name = group.model ?? 'Requests without a model';
+  const known = price ?? (group.costNanos === 0n && group.model !== null ? FREE : undefined);
   return groupCharges(billed, {
     ...group,
     id: groupOfTokens(billed, group),
@@ -70,18 +76,24 @@ export const tokenCharges = (
       ...resourceOf({ model: group.model, deployment: null, name: null }),
       x_ProjectId: group.project,
     },
-    consumed: consumedTokens(tokens),
-    priced: price && pricedKinds(name, group, price),
+    quantity: `${tokens} tokens`,
+    priced: known && pricedKinds(name, group, known),
   });
 };
 
-const pricedTime = (name: string, { instanceType, priceVersion, seconds }: TimeGroup, { hour_nanos }: InstancePrice): PricedRow => {
+const pricedTime = (
+  name: string,
+  { instanceType, priceVersion, seconds }: TimeGroup,
+  { hour_nanos }: Pick<InstancePrice, 'hour_nanos'>,
+): PricedRow => {
   const { quantity, cost } = pricedSeconds(seconds, BigInt(hour_nanos));
   return {
     tokenKind: null,
     description: `${name}: instance-hours`,
     cost,
     columns: {
+      ConsumedQuantity: String(seconds),
+      ConsumedUnit: 'Seconds',
       ListUnitPrice: priceText(BigInt(hour_nanos)),
       PricingQuantity: quantity,
       PricingUnit: TIME_UNIT,
@@ -97,8 +109,7 @@ const pricedTime = (name: string, { instanceType, priceVersion, seconds }: TimeG
 export const timeCharges = (billed: InvoicedMonth, day: string, group: TimeGroup, price: InstancePrice | undefined): Charged => {
   const { deployment, instanceType, seconds } = group;
   const name = `${group.name} on ${instanceType}`;
-  const consumed = { ConsumedQuantity: String(seconds), ConsumedUnit: 'Seconds' };
-  const priced = price && pricedTime(name, group, price);
+  const known = price ?? (group.costNanos === 0n ? FREE : undefined);
   return groupCharges(billed, {
     ...group,
     id: groupOfTime(billed, group),
@@ -110,8 +121,8 @@ export const timeCharges = (billed: InvoicedMonth, day: string, group: TimeGroup
       ...resourceOf({ model: null, deployment, name: group.name }),
       x_InstanceType: instanceType,
     },
-    consumed,
-    priced: priced && [{ ...priced, columns: { ...consumed, ...priced.columns } }],
+    quantity: `${seconds} seconds`,
+    priced: known && [pricedTime(name, group, known)],
   });
 };
 

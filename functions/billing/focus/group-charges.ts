@@ -25,8 +25,8 @@ export interface GroupSums {
   prepaidNanos: bigint;
   /** Columns of all its rows. */
   columns: Partial<CostAndUsageRow>;
-  /** Columns of the only row, if the price is unknown. */
-  consumed: Partial<CostAndUsageRow>;
+  /** The quantity as text, for the description of the only row, if the price is unknown. */
+  quantity: string;
   /** Undefined if the price is unknown. */
   priced: readonly PricedRow[] | undefined;
 }
@@ -61,14 +61,12 @@ type ChargeDraft = Pick<FocusCharge, 'category' | 'description' | 'cost'> & {
   columns?: Partial<CostAndUsageRow>;
 };
 
-const usageCharges = ({ name, kind, ratedFrom, priceVersion, costNanos, consumed, priced }: GroupSums): ChargeDraft[] => {
+const usageCharges = ({ name, kind, ratedFrom, priceVersion, costNanos, quantity, priced }: GroupSums): ChargeDraft[] => {
   const cost = costOfNanos(costNanos);
   if (ratedFrom !== null)
     return [{ kind: 'adjustment', description: `${name}: rated again, from price ${ratedFrom} to ${priceVersion}`, cost }];
-  if (priced === undefined) {
-    const description = `${name}: usage without a price, or at one that was removed`;
-    return [{ kind, category: 'Adjustment', description, cost, columns: consumed }];
-  }
+  // FOCUS has quantities of usage only, and usage has a price.
+  if (priced === undefined) return [{ kind, category: 'Adjustment', description: `${name}: ${quantity} without a known price`, cost }];
   const difference = cost - priced.reduce((sum, row) => sum + row.cost, 0n);
   const rounding = { kind: 'metering_difference' as const, description: `${name}: rounding of each event`, cost: difference };
   return [...priced.map((row) => ({ kind, ...row })), ...(difference === 0n ? [] : [rounding])];

@@ -256,6 +256,39 @@ describe('a FOCUS export', () => {
     expect(billedSum(rows)).toBe(amountOf(dollarsOf(2n * 320_001_805n)));
   });
 
+  test('has what cost nothing as usage at the price 0, also if it had no price or its deployment was deleted', async () => {
+    const { organization, keys, export: exported } = await setUp();
+    const of = { org_id: organization, prompt_tokens: 3_000, cached_tokens: 0, completion_tokens: 20, cost_nanos: 0n };
+    await exporting.store([eventAt(keys[0] as string, '2026-10-02T10:00:00Z', 1, { ...of, model: 'support', price_version: 'price_d' })]);
+    const unpriced = { ...gpuEvent(newId('deployment'), organization, '2026-10-03T00:00:00Z', 1_800, 0n), price_version: null };
+    await transact(db.database, exporting.gpuEvents.toAdd([unpriced]));
+    const rows = checkCostAndUsage(await exported());
+    const facts = rows.map((row) => [row.ChargeCategory, row.SkuPriceId, row.ListUnitPrice, row.PricingQuantity, row.ConsumedQuantity]);
+    expect(facts).toEqual([
+      ['Usage', 'support/prompt/price_d', '0', '0.003', '3000'],
+      ['Usage', 'support/completion/price_d', '0', '0.00002', '20'],
+      ['Usage', 'ml.g5.xlarge/time/unpriced', '0', '1', '3600'],
+    ]);
+    expect(billedSum(rows)).toBe(0n);
+  });
+
+  test('has charges at a price that is not known as adjustments, whose description has the quantity', async () => {
+    const { organization, keys, export: exported } = await setUp();
+    const of = { org_id: organization, prompt_tokens: 3_000, cached_tokens: 0, completion_tokens: 20, cost_nanos: 9n };
+    await exporting.store([eventAt(keys[0] as string, '2026-10-02T10:00:00Z', 1, { ...of, model: 'removed', price_version: 'price_9' })]);
+    await transact(
+      db.database,
+      exporting.gpuEvents.toAdd([
+        { ...gpuEvent(newId('deployment'), organization, '2026-10-03T00:00:00Z', 60, 7n), price_version: 'price_x' },
+      ]),
+    );
+    const rows = checkCostAndUsage(await exported());
+    expect(rows.map((row) => [row.ChargeCategory, row.ChargeDescription, row.BilledCost])).toEqual([
+      ['Adjustment', 'removed: 3020 tokens without a known price', '0.000000009'],
+      ['Adjustment', 'support on ml.g5.xlarge: 120 seconds without a known price', '0.000000007'],
+    ]);
+  });
+
   test('says which rows are the surcharge of an adapter', async () => {
     const { organization, keys, export: exported } = await setUp();
     const [key = ''] = keys;

@@ -197,6 +197,8 @@ const checkCharge = (row: Row, i: number): void => {
   const { ChargeCategory, ChargeClass, SkuPriceId, ListUnitPrice = '', PricingQuantity = '', ListCost = '', ChargePeriodStart = '' } = row;
   const isUncorrectedUsage = ChargeCategory === 'Usage' && ChargeClass === '';
   if (isUncorrectedUsage && SkuPriceId === '') fail(`Row ${i}: usage needs a SkuPriceId.`);
+  if (isUncorrectedUsage && row.ConsumedQuantity === '') fail(`Row ${i}: usage needs a ConsumedQuantity.`);
+  if (ChargeCategory !== 'Usage' && row.ConsumedQuantity !== '') fail(`Row ${i}: only usage has a ConsumedQuantity.`);
   const filled = PRICED.filter((name) => row[name] !== '');
   if (filled.length !== 0 && filled.length !== PRICED.length) fail(`Row ${i}: only ${filled.join(', ')} of its price are there.`);
   if (ChargeCategory === 'Tax' && filled.length > 0) fail(`Row ${i}: a tax has no price.`);
