@@ -8,7 +8,16 @@ import type { CostAndUsageRow } from './columns.ts';
 import type { TimeGroup, TokenGroup } from './day-groups.ts';
 import { groupCharges, type PricedRow } from './group-charges.ts';
 import type { IssuedInvoice } from './invoice-detail.ts';
-import { type Charged, findLine, type GroupId, groupOfLine, groupOfTime, groupOfTokens } from './line-groups.ts';
+import {
+  type Charged,
+  findLine,
+  type GroupId,
+  groupOfLine,
+  groupOfTime,
+  groupOfTokens,
+  namesOfGroup,
+  type UsageNames,
+} from './line-groups.ts';
 
 const TOKEN_NAMES: Readonly<Record<TokenKind, string>> = {
   prompt: 'prompt tokens',
@@ -147,6 +156,13 @@ export const invoiceCharges = (
   return [...rows, ...late.map(([group, cost]) => lateRow(billed, group, cost))];
 };
 
+const columnsOf = ({ model, deployment, deployment_name, instance_type, price_version }: UsageNames): Partial<CostAndUsageRow> => ({
+  ...(deployment !== null && { ServiceName: TIME_SERVICE }),
+  ...resourceOf({ model, deployment, name: deployment_name }),
+  x_InstanceType: instance_type,
+  x_PriceVersionId: price_version,
+});
+
 const lineRow = (billed: InvoicedMonth, line: InvoiceLine, place: number): CostAndUsageRow =>
   chargeRow(billed, {
     kind: line.kind,
@@ -155,20 +171,17 @@ const lineRow = (billed: InvoicedMonth, line: InvoiceLine, place: number): CostA
     ...periodOfMonth(line.month),
     isCorrection: line.is_correction,
     line: place,
-    columns: {
-      ...(line.deployment !== null && { ServiceName: TIME_SERVICE }),
-      ...resourceOf({ model: line.model, deployment: line.deployment, name: line.deployment_name }),
-      x_InstanceType: line.instance_type,
-      x_PriceVersionId: line.price_version,
-    },
+    columns: columnsOf(line),
   });
 
-const lateRow = (billed: InvoicedMonth, group: GroupId, cost: bigint): CostAndUsageRow =>
-  chargeRow(billed, {
+const lateRow = (billed: InvoicedMonth, group: GroupId, cost: bigint): CostAndUsageRow => {
+  const names = namesOfGroup(group);
+  return chargeRow(billed, {
     kind: 'adjustment',
     description: 'Usage that was recorded after its month was closed; a later invoice charges it',
     cost,
     ...periodOfMonth(billed.month),
     line: findLine(billed, group),
-    columns: {},
+    columns: names ? columnsOf(names) : {},
   });
+};

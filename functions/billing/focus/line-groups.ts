@@ -17,7 +17,8 @@ const groupId = (...parts: readonly (string | null)[]): GroupId => JSON.stringif
 /** The group of payments from prepaid credit. */
 export const CREDIT_GROUP: GroupId = groupId('credit');
 
-interface Names {
+/** The names of the usage in a group. */
+export interface UsageNames {
   model: string | null;
   deployment: string | null;
   deployment_name: string | null;
@@ -25,11 +26,11 @@ interface Names {
   price_version: string | null;
 }
 
-const usageGroup = ({ model, deployment, deployment_name, instance_type, price_version }: Names): GroupId =>
+const usageGroup = ({ model, deployment, deployment_name, instance_type, price_version }: UsageNames): GroupId =>
   groupId('usage', model, deployment, deployment_name, instance_type, price_version);
 
 // Lines of release 0.1.0 have no rerate_from: all adjustments to a price version are in one group.
-const adjustmentGroup = (names: Names, ratedFrom: string | null | undefined): GroupId => {
+const adjustmentGroup = (names: UsageNames, ratedFrom: string | null | undefined): GroupId => {
   const { model, deployment, deployment_name, instance_type, price_version } = names;
   const of = ['adjustment', model, deployment, deployment_name, instance_type, price_version];
   return ratedFrom === undefined ? groupId(...of) : groupId(...of, ratedFrom);
@@ -37,7 +38,7 @@ const adjustmentGroup = (names: Names, ratedFrom: string | null | undefined): Gr
 
 const namesRatedFrom = ({ invoice }: InvoicedMonth): boolean => invoice?.lines.at(0)?.rerate_from !== undefined;
 
-const groupOf = (billed: InvoicedMonth, names: Names, ratedFrom: string | null): GroupId => {
+const groupOf = (billed: InvoicedMonth, names: UsageNames, ratedFrom: string | null): GroupId => {
   if (ratedFrom === null) return usageGroup(names);
   return adjustmentGroup(names, namesRatedFrom(billed) ? ratedFrom : undefined);
 };
@@ -59,6 +60,12 @@ export const groupOfLine = (line: InvoiceLine): GroupId | undefined => {
   if (kind === 'prepaid_credit') return CREDIT_GROUP;
   if (kind === 'adjustment') return adjustmentGroup(line, rerate_from);
   return kind === 'tokens' || kind === 'gpu_time' || kind === 'metering_difference' ? usageGroup(line) : undefined;
+};
+
+/** The names of a group's usage; undefined for payments from prepaid credit. */
+export const namesOfGroup = (group: GroupId): UsageNames | undefined => {
+  const [, model, deployment, deployment_name, instance_type, price_version] = JSON.parse(group);
+  return group === CREDIT_GROUP ? undefined : { model, deployment, deployment_name, instance_type, price_version };
 };
 
 /**

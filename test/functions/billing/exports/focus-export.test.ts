@@ -340,6 +340,28 @@ describe('a FOCUS export', () => {
     expect(left.map(({ BilledCost }) => BilledCost)).toEqual(['-0.000015']);
   });
 
+  test('takes late usage out of the service and the resource to which it belongs', async () => {
+    const { organization, keys, invoice, export: exported } = await setUp();
+    const events = someEvents(keys, organization).slice(0, 1);
+    const deployment = newId('deployment');
+    const gpu = gpuEvent(deployment, organization, '2026-10-03T00:00:00Z', 60, 1_000n);
+    const issued = await invoice(closedLines(events, [gpu]));
+    const late = { ...gpuEvent(deployment, organization, '2026-10-31T23:59:00Z', 60, 30n), price_version: 'price_8' };
+    const other = eventAt(keys[0] as string, '2026-10-31T12:00:00Z', 9, { org_id: organization, model: 'large', price_version: 'price_2' });
+    await exporting.store([...events, { ...other, cost_nanos: 7n }]);
+    for (const event of [gpu, late]) await transact(db.database, exporting.gpuEvents.toAdd([event]));
+    const rows = checkCostAndUsage(await exported(), { [issued.number]: dollarsOf(issued.total_nanos) });
+    const sums = (name: string) =>
+      Object.entries(Object.groupBy(rows, (row) => row[name] ?? '')).map(([of, own = []]) => [of, billedSum(own)]);
+    const nanos = (of: readonly { cost_nanos: bigint }[]): bigint => amountOf(dollarsOf(sumOf(of)));
+    const rounding = billedSum(rowsOf(rows, 'rounding'));
+    expect(Object.fromEntries(sums('ServiceName'))).toEqual({
+      'Model inference': nanos(events) + rounding,
+      'Model deployments': nanos([gpu]),
+    });
+    expect(Object.fromEntries(sums('ResourceId'))).toEqual({ small: nanos(events), large: 0n, [deployment]: nanos([gpu]), '': rounding });
+  });
+
   test('leaves usage that was rated again after the invoice to the later invoice', async () => {
     const { organization, keys, invoice, export: exported } = await setUp();
     const events = someEvents(keys, organization);
