@@ -34,7 +34,7 @@ const lineOf = (
   return { ...WITHOUT_USAGE, month, is_correction: isCorrection, ...names, description, ...line };
 };
 
-// The rounding difference between the events' exact cost and quantity × unit price.
+// The events' exact cost beyond quantity × unit price: each is rounded, and costs at most what was held for it.
 const differenceLine = (group: ChargeGroup, period: LinePeriod, lines: readonly InvoiceLine[]): InvoiceLine[] => {
   const amount_nanos = group.cost_nanos - sumLines(lines);
   if (amount_nanos === 0n) return [];

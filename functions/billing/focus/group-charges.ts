@@ -32,8 +32,8 @@ export interface GroupSums {
 }
 
 /**
- * The rows of a group: usage by price, the events' rounding difference, and the payment from credit. They add up to the
- * events' cost, less the credit.
+ * The rows of a group: usage by price, the difference to the events' sum, and the payment from credit. They add up to
+ * the events' cost, less the credit.
  */
 export const groupCharges = (billed: InvoicedMonth, sums: GroupSums): Charged => {
   const { id, ratedFrom, costNanos, prepaidNanos } = sums;
@@ -68,8 +68,9 @@ const usageCharges = ({ name, kind, ratedFrom, priceVersion, costNanos, quantity
   // FOCUS has quantities of usage only, and usage has a price.
   if (priced === undefined) return [{ kind, category: 'Adjustment', description: `${name}: ${quantity} without a known price`, cost }];
   const difference = cost - priced.reduce((sum, row) => sum + row.cost, 0n);
-  const rounding = { kind: 'metering_difference' as const, description: `${name}: rounding of each event`, cost: difference };
-  return [...priced.map((row) => ({ kind, ...row })), ...(difference === 0n ? [] : [rounding])];
+  // Each event is rounded, and costs at most what was held for it.
+  const rest = { kind: 'metering_difference' as const, description: `${name}: difference to the sum of all events`, cost: difference };
+  return [...priced.map((row) => ({ kind, ...row })), ...(difference === 0n ? [] : [rest])];
 };
 
 const creditCharges = ({ name, prepaidNanos }: GroupSums): ChargeDraft[] =>

@@ -289,6 +289,17 @@ describe('a FOCUS export', () => {
     ]);
   });
 
+  test('has a row for what events cost less than quantity × price, because no more was held for them', async () => {
+    const { organization, keys, export: exported } = await setUp();
+    const of = { org_id: organization, prompt_tokens: 1_000_000, cached_tokens: 0, completion_tokens: 0, cost_nanos: 400_000_000n };
+    await exporting.store([eventAt(keys[0] as string, '2026-10-02T10:00:00Z', 1, { ...of, is_capped: true })]);
+    const rows = checkCostAndUsage(await exported());
+    expect(rows.map(({ ChargeDescription, BilledCost }) => [ChargeDescription, BilledCost])).toEqual([
+      ['small: prompt tokens', '0.500000001'],
+      ['small: difference to the sum of all events', '-0.100000001'],
+    ]);
+  });
+
   test('says which rows are the surcharge of an adapter', async () => {
     const { organization, keys, export: exported } = await setUp();
     const [key = ''] = keys;
@@ -446,7 +457,7 @@ describe('a FOCUS export', () => {
     expect(issued.lines.map(({ kind }) => kind)).not.toContain('metering_difference');
     const rows = checkCostAndUsage(await exported(), { [issued.number]: dollarsOf(issued.total_nanos) });
     expect(rowsOf(rows, 'metering_difference').map(({ ChargeDescription }) => ChargeDescription)).toEqual([
-      'small: rounding of each event',
+      'small: difference to the sum of all events',
     ]);
     const { costs, amounts } = byLine(rows, issued);
     expect(costs).toEqual(amounts);
