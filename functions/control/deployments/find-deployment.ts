@@ -8,7 +8,6 @@ import { type Page, type PageRequest, pageQuery, pageQueryOf, WrongCursor } from
 import { instancePriceAt } from '../../../shared/prices/instance-price.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../access/actor.ts';
 import { filteredPage } from '../lists/filtered-page.ts';
-import { ServedName } from '../model-registry/registration.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { type DeploymentResource, toResource, type View } from './deployment-resource.ts';
 import { wantedGeneration } from './rollout.ts';
@@ -87,11 +86,16 @@ const ofAll =
     return { wanted: found.filter(({ state }) => state !== 'deleted'), next };
   };
 
+// No name has the mark at the end, so that no id is taken for the cursor of an organization's list, which is by name.
+const nameCursorOf = ({ name }: Pick<Deployment, 'name'>): string => `${name}!`;
+const NAME_CURSOR = /^[^!]+!$/;
+
 const ofOrganization =
   ({ deployments }: ListDependencies, organization: string): Read =>
-  async (request) => {
-    const { deployments: wanted, hasMore } = await deployments.list(organization, request);
-    return { wanted, next: hasMore ? (wanted.at(-1)?.name ?? null) : null };
+  async ({ limit, after }) => {
+    const { deployments: wanted, hasMore } = await deployments.list(organization, { limit, after: after?.slice(0, -1) });
+    const last = wanted.at(-1);
+    return { wanted, next: hasMore && last ? nameCursorOf(last) : null };
   };
 
 const inState =
@@ -103,9 +107,9 @@ const inState =
 
 const { after: IdCursor } = pageQueryOf('deployment');
 
-// The list of all continues after an id, an organization's after a name.
 const checkCursor = (after: string | undefined, isOfAll: boolean): void => {
-  if (after !== undefined && !(isOfAll ? IdCursor : ServedName).safeParse(after).success) throw new WrongCursor();
+  const isKnown = after === undefined || (isOfAll ? IdCursor.safeParse(after).success : NAME_CURSOR.test(after));
+  if (!isKnown) throw new WrongCursor();
 };
 
 /**
@@ -121,7 +125,7 @@ export const listDeployments = async (
   const isOfAll = isOfPlatform(actor) && organization === undefined;
   checkCursor(request.after, isOfAll);
   const read = isOfAll ? ofAll(deps) : ofOrganization(deps, organizationFor(actor, organization));
-  const cursorOf = ({ id, name }: Deployment): string => (isOfAll ? id : name);
+  const cursorOf = isOfAll ? ({ id }: Deployment): string => id : nameCursorOf;
   const search = { read: inState(read, state), cursorOf, isFiltered: state !== undefined };
   const { entries, next } = await filteredPage(request, search);
   return { object: 'list', data: await toResources(deps, actor, entries), has_more: next !== null, next };

@@ -56,8 +56,8 @@ describe('a list', () => {
   test('has the organization’s deployments by name, in pages, for members and admins', async () => {
     for (const name of ['c', 'a', 'b']) await managed.create(owner, { name });
     const first = await listDeployments(managed.deps, member, { limit: 2 });
-    expect([first.data.map(({ name }) => name), first.has_more, first.next]).toEqual([['a', 'b'], true, 'b']);
-    const second = await listDeployments(managed.deps, managed.admin, { limit: 2, after: 'b', organization });
+    expect([first.data.map(({ name }) => name), first.has_more, first.next]).toEqual([['a', 'b'], true, 'b!']);
+    const second = await listDeployments(managed.deps, managed.admin, { limit: 2, after: 'b!', organization });
     expect([second.data.map(({ name }) => name), second.has_more, second.next]).toEqual([['c'], false, null]);
   });
 
@@ -67,8 +67,8 @@ describe('a list', () => {
     await managed.observe(id, (before) => inState(before, 'failed', NOW_MS));
     expect((await listDeployments(managed.deps, owner, { limit: 2, state: 'failed' })).data).toMatchObject([{ id, state: 'failed' }]);
     const first = await listDeployments(managed.deps, owner, { limit: 2, state: 'pending' });
-    expect([first.data.map(({ name }) => name), first.next]).toEqual([['a', 'b'], 'b']);
-    const second = await listDeployments(managed.deps, owner, { limit: 2, state: 'pending', after: 'b' });
+    expect([first.data.map(({ name }) => name), first.next]).toEqual([['a', 'b'], 'b!']);
+    const second = await listDeployments(managed.deps, owner, { limit: 2, state: 'pending', after: 'b!' });
     expect([second.data.map(({ name }) => name), second.has_more]).toEqual([['c'], false]);
   });
 
@@ -76,6 +76,12 @@ describe('a list', () => {
     const refused = { status: 400, param: 'after' };
     await expect(listDeployments(managed.deps, owner, { limit: 2, after })).rejects.toMatchObject(refused);
     await expect(listDeployments(managed.deps, managed.admin, { limit: 2, after })).rejects.toMatchObject(refused);
+  });
+
+  test('rejects the cursor of the list of all organizations in the list of one', async () => {
+    const { id } = await managed.create(owner);
+    const read = listDeployments(managed.deps, managed.admin, { limit: 2, after: id, organization });
+    await expect(read).rejects.toMatchObject({ status: 400, param: 'after' });
   });
 
   test('rejects a name as the cursor of the list of all organizations', async () => {
