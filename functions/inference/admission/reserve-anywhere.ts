@@ -1,4 +1,4 @@
-import { furthestClock, inFlightOf, type LimiterItem, rateLimitsOf, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
+import { furthestClock, type LimiterItem, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { isMoneyRefusal, type LimiterRefusal } from '../../../shared/admission/item/refusal.ts';
 import { randomShards, shardId, shardIds, wholeId } from '../../../shared/admission/item/shards.ts';
 import { mergeShards } from '../../../shared/admission/plans/merge-shards.ts';
@@ -7,6 +7,7 @@ import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { blockGrowth, growOrganization, inFlightBeforeSplit, isGrowthBlocked } from './grow-organization.ts';
 import {
   exactRefusal,
+  isCrowded,
   type Known,
   type Limiters,
   type RefusedBy,
@@ -55,10 +56,6 @@ interface Survey {
   items: readonly [LimiterItem, ...LimiterItem[]];
   isComplete: boolean;
 }
-
-/** True if a shard has room, but so many requests in flight that it must be split first. */
-export const isCrowded = ({ item, refusal }: RefusedBy<LimiterItem>): boolean =>
-  refusal.dimension === 'concurrency' && inFlightOf(item) < rateLimitsOf(item).concurrency;
 
 const anyOf = <Element>(elements: readonly Element[]): Element | undefined => elements[Math.floor(Math.random() * elements.length)];
 

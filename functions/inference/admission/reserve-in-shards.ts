@@ -1,8 +1,8 @@
 import { type LimiterItem, shardsOf } from '../../../shared/admission/item/limiter-item.ts';
 import { shardId, wholeId } from '../../../shared/admission/item/shards.ts';
 import { inFlightBeforeSplit, isGrowthBlocked } from './grow-organization.ts';
-import { exactRefusal, type Limiters, type RefusedBy, type RequestedAmounts, type Reserved, reserve } from './reserve.ts';
-import { isCrowded, reserveAnywhere, type SharedReservation } from './reserve-anywhere.ts';
+import { exactRefusal, isCrowded, type Limiters, type RefusedBy, type RequestedAmounts, type Reserved, reserve } from './reserve.ts';
+import type { SharedReservation } from './reserve-anywhere.ts';
 
 /**
  * Returns a remembered refusal that still holds, without a call.
@@ -42,5 +42,7 @@ export const reserveInShards = async <Item extends LimiterItem>(
   if ('entry' in result) return { ...result, roundTrips };
   // The image of the refusal can know of more shards than we did.
   if (Math.max(shards, shardsOf(result.item)) === 1 && !isCrowded(result)) return { ...result, roundTrips };
+  // Most environments never need it.
+  const { reserveAnywhere } = await import('./reserve-anywhere.ts');
   return await reserveAnywhere(limiters, wanted, { ...result, roundTrips });
 };

@@ -5,6 +5,7 @@ import {
   countsRates,
   entryOf,
   furthestClock,
+  inFlightOf,
   isPrepaid,
   type LimiterItem,
   moneyOf,
@@ -97,6 +98,10 @@ export const exactRefusal = (item: LimiterItem, requested: RequestedAmounts, now
   const rate = refusalOf(limits, usageOf(item, slotOf(nowMs)), tokensToReserve(item, requested.tokens), nowMs);
   return money && !money.isHeld ? money : (rate ?? money);
 };
+
+/** True if a shard has room, but so many requests in flight that it must be split first. */
+export const isCrowded = ({ item, refusal }: RefusedBy<LimiterItem>): boolean =>
+  refusal.dimension === 'concurrency' && inFlightOf(item) < rateLimitsOf(item).concurrency;
 
 // Slots that the image knows only in part get an equal share of the room that is left, and the current slot gets the
 // rest. `unknown` is the number of newest slots that can have more counts than the image.

@@ -7,7 +7,7 @@ import { prefixes } from '../../ids/id.ts';
 import type { LimiterItem } from '../item/limiter-item.ts';
 import { epochPartition } from '../item/sweep-epoch.ts';
 import { ChangedMeanwhile } from '../plans/configuration-write.ts';
-import { type Move, toMove } from '../plans/move-money.ts';
+import type { Move } from '../plans/move-money.ts';
 import { type Ending, toEnd } from '../plans/reservation-end.ts';
 import { type ReservationPlan, toReserve } from '../plans/reservation-plan.ts';
 import type { Split } from '../plans/split-shard.ts';
@@ -58,6 +58,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
      * done.
      */
     move: async (move: Move): Promise<boolean> => {
+      const { toMove } = await import('../plans/move-money.ts');
       const writes = toMove(table, move).map((item) => ({ item, refused: () => new ChangedMeanwhile() }));
       try {
         await transact(database, writes);

@@ -54,6 +54,13 @@ describe('the functions on the request path', () => {
     expect(new Set(routesOf(later))).toEqual(new Set(['completions', 'messages', 'responses', 'tokenize']));
   });
 
+  test('inference loads the search for another shard with the first request that one shard has no room for', () => {
+    const { start, later } = bundleFiles(named('inference')[0] as LambdaFunction);
+    const search = /\/(?:reserve-anywhere|move-money|split-shard)\.ts$/;
+    expect(sourcesOf(start).filter((source) => search.test(source))).toEqual([]);
+    expect(sourcesOf(later).filter((source) => search.test(source))).toHaveLength(3);
+  });
+
   test('catalog loads the routes of keys, models and responses with their first request', () => {
     const { start, later } = bundleFiles(named('catalog')[0] as LambdaFunction);
     const routes = /\/functions\/catalog\/(key|models|responses)\.ts$/;
