@@ -38,14 +38,15 @@ export const MAX_METADATA_VALUE_CHARACTERS = 512;
 // Metadata adds at most two write units.
 const MAX_METADATA_BYTES = 2_048;
 
-// The first plain values. Undefined if there are none.
+// The first plain values. Undefined if there are none. DynamoDB takes no empty name
+// (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html).
 const searchable = (metadata: Readonly<Record<string, unknown>>): Record<string, string> | undefined => {
   const pairs: [string, string][] = [];
   let bytes = 0;
   for (const [key, value] of Object.entries(metadata)) {
     if (!['string', 'number', 'boolean'].includes(typeof value)) continue;
     const text = String(value);
-    if (key.length > MAX_METADATA_KEY_CHARACTERS || text.length > MAX_METADATA_VALUE_CHARACTERS) continue;
+    if (key === '' || key.length > MAX_METADATA_KEY_CHARACTERS || text.length > MAX_METADATA_VALUE_CHARACTERS) continue;
     bytes += Buffer.byteLength(key) + Buffer.byteLength(text);
     if (pairs.length === MAX_PAIRS || bytes > MAX_METADATA_BYTES) break;
     pairs.push([key, text]);

@@ -78,7 +78,12 @@ describe('the rollup function', () => {
     const organization = newId('organization');
     const deployment = newId('deployment');
     const endpoint = `sluice-chat-${deployment.slice(4)}-g2`;
-    const completed = eventOf(organization, NOW - 5, { endpoint, user: 'ann', user_id: 'u', metadata: { team: 'x', deep: { a: 1 } } });
+    const completed = eventOf(organization, NOW - 5, {
+      endpoint,
+      user: 'ann',
+      user_id: 'u',
+      metadata: { '': 'y', team: 'x', deep: { a: 1 } },
+    });
     const failed = eventOf(organization, NOW - 4, { outcome: 'upstream_failed', error_code: 'upstream_timeout', error_status: 503 });
     writes = 0;
     await write([completed, failed]);
