@@ -68,6 +68,7 @@ const WRONG_KEYS = [
   { expires_at: 4_000_000_000.5 },
   { metadata: { a: { b: 1 } } },
   { metadata: { a: 'x'.repeat(513) } },
+  { name: { length: { toString: 1 } } },
 ];
 
 const PATHS_WITH_METHODS: readonly [HostName, path: string, allowed: readonly string[]][] = [

@@ -128,6 +128,8 @@ const STRUCTURES: readonly (() => unknown)[] = [
   () => Array.from({ length: 1_000 }, (_, index) => index),
   () => Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`key-${index}`, index])),
   () => ({ $ref: '#' }),
+  () => ({ toString: 1 }),
+  () => ({ length: { toString: 1 } }),
   () => ({ type: 'object', properties: { a: { $ref: '#/properties/a' } } }),
 ];
 

@@ -63,14 +63,18 @@ const TYPES = [
   'x',
 ];
 
-const encoded = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-  return encodeURIComponent(text.slice(0, MAX_IN_PATH / 6).toWellFormed()).slice(0, MAX_IN_PATH);
-};
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
+const encoded = (value: unknown): string =>
+  encodeURIComponent(
+    textOf(value)
+      .slice(0, MAX_IN_PATH / 6)
+      .toWellFormed(),
+  ).slice(0, MAX_IN_PATH);
 
 // An HTTP client sends no other characters in a header.
 const headerText = (value: unknown): string =>
-  String(value)
+  textOf(value)
     .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '?')
     .slice(0, MAX_IN_PATH);
 
