@@ -25,13 +25,16 @@ async function* recentLimiters({ limiters, now }: InUseDependencies): AsyncGener
     for (let partition = 0; partition < EPOCH_PARTITIONS; partition++) yield* limiters.listByEpoch(epoch, partition);
 }
 
-// Everyone can call a shared model, so all limiters in use count, too.
-const limitersOf = (deps: InUseDependencies, { organization, published_as }: Deployment): AsyncGenerator<string> =>
-  published_as === undefined ? deps.limiters.listByOrganization(organization) : allOf(deps, organization);
-
-async function* allOf(deps: InUseDependencies, organization: string): AsyncGenerator<string> {
-  yield* deps.limiters.listByOrganization(organization);
-  yield* recentLimiters(deps);
+// Limiters are never deleted. Of an organization with too many, those that were used lately are read.
+async function* limitersOf(deps: InUseDependencies, { organization, published_as }: Deployment): AsyncGenerator<string> {
+  const own: string[] = [];
+  for await (const id of deps.limiters.listByOrganization(organization)) {
+    if (own.length === MAX_LIMITERS) return yield* recentLimiters(deps);
+    own.push(id);
+  }
+  yield* own;
+  // Everyone can call a shared model, so all limiters in use count, too.
+  if (published_as !== undefined) yield* recentLimiters(deps);
 }
 
 /**

@@ -31,6 +31,11 @@ afterAll(() => emulator.close());
 const create = (fields: Partial<Deployment> = {}) => newDeployment({ organization: newId('organization'), ...fields });
 const isUsed = (deployment: Deployment, nowMs = Date.now()) => isInUse({ limiters, usage, now: () => nowMs }, deployment);
 
+// So many API keys, none of which has a limiter.
+async function* manyKeys(): AsyncGenerator<string> {
+  for (let i = 0; i <= 10_000; i++) yield `key_${i}`;
+}
+
 const begin = async (org: string, deployment: string | undefined, limits: Partial<TestKey> = {}) => {
   const caller = makeCaller(emulator.limiters, Date.now);
   const key = await makeKey(emulator.limiters, { org, scope: 'on_demand', ...limits });
@@ -84,6 +89,16 @@ describe('a deployment', () => {
       await begin(deployment.organization, deployment.id, limits);
       expect(await isUsed(deployment)).toBe(true);
     }
+  });
+
+  test('is in use by a request in flight only, also of an organization with more than 10,000 limiters', async () => {
+    const deployment = create();
+    const isUsedOfMany = () => isInUse({ limiters: { ...limiters, listByOrganization: manyKeys }, usage, now: Date.now }, deployment);
+    expect(await isUsedOfMany()).toBe(false);
+    const { end } = await begin(deployment.organization, deployment.id);
+    expect(await isUsedOfMany()).toBe(true);
+    await end();
+    expect(await isUsedOfMany()).toBe(false);
   });
 
   test('is in use within its idle time after a request, although the rollup is late', async () => {
