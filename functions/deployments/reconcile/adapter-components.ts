@@ -10,9 +10,13 @@ export const loadableAdapters = ({ adapters = [], generations }: Deployment, gen
   return support ? adapters.filter((adapter) => isServed(adapter) && (adapter.packed?.rank ?? 0) <= support.max_rank) : [];
 };
 
-/** An adapter's component on the endpoint of a generation. SageMaker ignores the case of names. */
+/** True if a component on the endpoint of a generation is that of an adapter. SageMaker ignores the case of names. */
+export const isOfAdapter = ({ name }: ListedComponent, id: string): boolean =>
+  name.toLowerCase().endsWith(adapterNameOf('', id).toLowerCase());
+
+/** An adapter's component on the endpoint of a generation. */
 export const componentOf = ({ adapters }: ObservedGeneration, id: string): ListedComponent | undefined =>
-  adapters.find(({ name }) => name.toLowerCase().endsWith(adapterNameOf('', id).toLowerCase()));
+  adapters.find((component) => isOfAdapter(component, id));
 
 /** True if a generation has loaded an adapter. */
 export const hasLoaded = (existing: ObservedGeneration, id: string): boolean => componentOf(existing, id)?.status === 'InService';

@@ -1,7 +1,6 @@
 import { type Deployment, leastCopies } from '../../../shared/deployments/deployment.ts';
-import { adapterNameOf } from '../../../shared/deployments/names.ts';
 import type { DescribedComponent, ListedComponent } from '../aws/sagemaker.ts';
-import { loadableAdapters } from './adapter-components.ts';
+import { componentOf, isOfAdapter, loadableAdapters } from './adapter-components.ts';
 import type { SageMakerCall } from './calls.ts';
 import type { ObservedGeneration } from './observe.ts';
 
@@ -49,10 +48,9 @@ const deletionsOf = (generation: number, adapters: readonly ListedComponent[]): 
 const adapterSteps = (deployment: Deployment, generation: number, existing: ObservedGeneration): SageMakerCall[] => {
   const { endpoint, component, adapters } = existing;
   const wanted = loadableAdapters(deployment, generation);
-  const isNameOf = (name: string, id: string): boolean => name.toLowerCase().endsWith(adapterNameOf('', id).toLowerCase());
-  const unwanted = adapters.filter(({ name, status }) => status === 'Failed' || !wanted.some(({ id }) => isNameOf(name, id)));
+  const unwanted = adapters.filter((each) => each.status === 'Failed' || !wanted.some(({ id }) => isOfAdapter(each, id)));
   const canLoad = endpoint?.status === 'InService' && (component?.copies ?? 0) > 0;
-  const missing = canLoad ? wanted.filter(({ id }) => !adapters.some(({ name }) => isNameOf(name, id))) : [];
+  const missing = canLoad ? wanted.filter(({ id }) => !componentOf(existing, id)) : [];
   return [
     ...deletionsOf(generation, unwanted),
     ...missing.map(({ id: adapter }) => ({ generation, kind: 'create_adapter' as const, adapter })),
