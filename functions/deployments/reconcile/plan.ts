@@ -93,7 +93,11 @@ const isEmptyForLong = ({ empty_since = 0, state_since }: Deployment, nowMs: num
 export const isProvenEmpty = (deployment: Deployment, nowMs: number): boolean =>
   isEmptyForLong(deployment, nowMs) && !deployment.meter?.running.length;
 
-const withoutAdapters = ({ adapters: _, ...deployment }: Deployment): Deployment => deployment;
+// Nothing of it runs, even if that could not be metered.
+const deleted = ({ adapters: _, meter, ...deployment }: Deployment): Deployment => ({
+  ...deployment,
+  ...(meter && { meter: { ...meter, running: [] } }),
+});
 
 // The next deletion of each generation. SageMaker deletes nothing that is `Creating` or `Updating`.
 const leftOf = ({ generations }: Observed): string =>
@@ -127,5 +131,5 @@ const planRemoval = (deployment: Deployment, input: PassInput): Plan => {
   const isProven = (canMeter || after === 'stopped' ? isProvenEmpty : isEmptyForLong)(deployment, nowMs);
   const isOver = deployment.state === after || (deployment.state === during && isProven);
   const planned = to(isEmptyNow && isOver ? after : during);
-  return planned.next.state === 'deleted' ? { ...planned, next: withoutAdapters(planned.next) } : planned;
+  return planned.next.state === 'deleted' ? { ...planned, next: deleted(planned.next) } : planned;
 };

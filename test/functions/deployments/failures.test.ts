@@ -288,7 +288,7 @@ describe('a deployment goes on and says why and what to do, if', () => {
       writes: [{ item: { Put: put }, refused: () => new MeteringFailed(new Error('It is already metered.')) }],
     });
     await world.change({ wanted: 'deleted' });
-    expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
+    expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'deleted', meter: { running: [], held_nanos: 1n } });
     expect(nothingLeft(world)).toBe(true);
     expect(log.mock.calls.some(([line]) => String(line).includes('gpu_time_not_metered'))).toBe(true);
   });
