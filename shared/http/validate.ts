@@ -20,7 +20,8 @@ const reasonOf = (issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): s
   return isMissing ? `it is required; ${reason}` : reason;
 };
 
-// Schemas compare the `length` of values of any type, and JavaScript can't compare an object with such a key.
+// Schemas compare the `length` of values of any type, and JavaScript can't compare an object that has a `toString` of
+// its own.
 const parse = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.ZodSafeParseResult<z.output<Schema>> => {
   try {
     return schema.safeParse(value);
