@@ -68,6 +68,8 @@ const toFloat = (value: Value, fallback: Value): Value => {
   return text !== '' && !Number.isNaN(Number(text)) ? Number(text) : fallback;
 };
 
+const absolute = (value: bigint | number): Value => (value < 0 ? -value : value);
+
 // Python's `round`: a half goes to the even digit.
 const round = (value: Value, digits: Value): Value => {
   if (!isNumber(value)) throw new Error('Only numbers can be rounded.');
@@ -94,7 +96,7 @@ const length = plain((value) => BigInt(lengthOf(value)));
 /** Jinja's filters (https://jinja.palletsprojects.com/en/stable/templates/#builtin-filters) that chat templates use. */
 export const filters: Readonly<Record<string, Filter>> = {
   ...sequenceFilters,
-  abs: plain((value) => (isNumber(value) && toNumber(value) < 0 ? -toNumber(value) : value)),
+  abs: plain((value) => (isNumber(value) ? absolute(toNumber(value)) : value)),
   capitalize: onText(capitalize),
   count: length,
   d: fallBack,

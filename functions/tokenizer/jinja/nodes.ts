@@ -70,15 +70,29 @@ const CLOSING = ')]}';
 // Python reads `a < b < c` as `a < b and b < c`; the library reads it as `(a < b) < c`.
 const rejectChains = (tokens: readonly Token[]): void => {
   const compared = [false];
-  for (const { type, value } of tokens.slice(1, -1)) {
+  for (const [at, { type, value }] of tokens.entries()) {
     const top = compared.length - 1;
-    if (type === 'StringLiteral') continue;
+    if (type === 'StringLiteral' || at === 0 || at === tokens.length - 1 || (value === 'not' && tokens[at + 1]?.value === 'in')) continue;
     if (OPENING.includes(value)) compared.push(false);
     else if (CLOSING.includes(value)) compared.pop();
     else if (COMPARISONS.has(value)) {
       if (compared[top]) throw new Error(`Chained comparisons like 'a < b < c' are not supported. Join them with 'and'.`);
       compared[top] = true;
     } else if (ENDS.has(value)) compared[top] = false;
+  }
+};
+
+const BEGINNINGS = new Set(['NumericLiteral', 'StringLiteral', 'OpenParen', 'OpenSquareBracket', 'OpenCurlyBracket']);
+const CONTINUATIONS = new Set(['and', 'or', 'not', 'if', 'else', 'in', 'is']);
+
+// The library knows no arguments of tests. In a list or a call, it reads them as further items.
+const rejectTestArguments = (tokens: readonly Token[]): void => {
+  for (const [at, { type, value }] of tokens.entries()) {
+    if (type !== 'Identifier' || value !== 'is' || tokens[at - 1]?.type === 'Dot') continue;
+    const name = at + (tokens[at + 1]?.value === 'not' ? 2 : 1);
+    const next = tokens[name + 1];
+    if (BEGINNINGS.has(next?.type ?? '') || (next?.type === 'Identifier' && !CONTINUATIONS.has(next.value)))
+      throw new Error(`The test '${tokens[name]?.value}' can have no argument here. Use an operator, such as ==, or the filter 'select'.`);
   }
 };
 
@@ -92,6 +106,7 @@ const tokensOf = (piece: SourcePiece): Token[] => {
   try {
     const tokens = read.tokenize(piece.isOutput ? `{{ ${piece.code} }}` : `{% ${piece.code} %}`);
     rejectChains(tokens);
+    rejectTestArguments(tokens);
     return tokens;
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : String(error)} in '${piece.code.trim().slice(0, 80)}'`);

@@ -44,6 +44,7 @@ const represent = (value: Value): string => {
     spendOnText(value.length);
     return quote(value);
   }
+  if (value instanceof SafeText) return `Markup(${represent(value.text)})`;
   spendOnItems(value);
   if (Array.isArray(value)) return `[${value.map(represent).join(', ')}]`;
   if (value instanceof Tuple) return `(${value.items.map(represent).join(', ')}${value.items.length === 1 ? ',' : ''})`;

@@ -100,14 +100,18 @@ const compileFor = ({ loopvar, iterable, body, defaultBlock }: For): Execute => 
   };
   return (scope, output) => {
     const items = iterate(evaluateItems(scope)).filter((item) => passes(scope, item));
+    // For Jinja's `else`, an iteration counts unless `break` or `continue` has ended it.
+    let counted = 0;
     for (const [index, item] of items.entries()) {
       spend(1);
       const inner = new TemplateScope(scope);
       inner.set('loop', loopOf(items, index, 1n));
       assign(inner, item);
-      if (execute(inner, output) === 'break') break;
+      const jump = execute(inner, output);
+      if (!jump) counted++;
+      if (jump === 'break') break;
     }
-    return items.length === 0 ? otherwise(new TemplateScope(scope), output) : undefined;
+    return counted === 0 ? otherwise(new TemplateScope(scope), output) : undefined;
   };
 };
 

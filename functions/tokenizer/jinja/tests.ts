@@ -1,4 +1,5 @@
 import { compare, isEqual, isIn } from './compare.ts';
+import { print } from './print.ts';
 import { textMethods } from './text.ts';
 import { isTrue, itemsOf, LazyItems, SafeText, toInteger, type Value } from './values.ts';
 
@@ -40,8 +41,8 @@ export const tests: Readonly<Record<string, Test>> = {
   none: (value) => value === null,
   sameas: (value, other) => value === other,
   string: isText,
-  lower: (value) => isTrue(textMethods.islower?.call(String(value)) ?? false),
-  upper: (value) => isTrue(textMethods.isupper?.call(String(value)) ?? false),
+  lower: (value) => isTrue(textMethods.islower?.call(print(value)) ?? false),
+  upper: (value) => isTrue(textMethods.isupper?.call(print(value)) ?? false),
   eq: equals,
   equalto: equals,
   '==': equals,
