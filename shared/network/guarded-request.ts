@@ -111,6 +111,10 @@ const send = (url: URL, address: string, message: Message, signal: AbortSignal, 
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
     request.on('error', () => finish({ error: hasTlsFailed() ? 'tls_failed' : 'connection_failed' }));
+    // Without a listener, the request would neither have a response nor fail.
+    request.on('upgrade', ({ statusCode = 0, headers: switched }) =>
+      finish({ error: null, status: statusCode, headers: switched, body: Buffer.alloc(0), isComplete: false }),
+    );
     request.on('response', (response) => {
       // The status counts, even if the rest never arrives.
       signal.removeEventListener('abort', abort);

@@ -44,6 +44,13 @@ describe('createGuardedRequest', () => {
     expect(requests).toBe(1);
   });
 
+  test('returns a switch to another protocol, after which no response would come', async () => {
+    const head = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n';
+    const url = await listening((_, response) => response.socket?.write(head));
+    const reply = await requester()(url, { method: 'GET', headers: {} });
+    expect(reply).toMatchObject({ error: null, status: 101, headers: { upgrade: 'other' }, isComplete: false });
+  });
+
   test.each([
     ['too long', 65_537, true],
     ['cut off', 10, false],
