@@ -52,13 +52,19 @@ const SECOND_FACTORS = new Set(['mfa', 'mca', 'otp', 'hwk', 'swk', 'sc', 'fpt', 
 // Some providers send a number.
 const acrOf = ({ acr }: IdentityClaims): string | undefined => (typeof acr === 'number' ? String(acr) : textOf(acr));
 
-/** Rejects an ID token without an `acr` that the connection requires. @throws LoginFailed */
-export const requireAcr = ({ required_acr }: Pick<IdentityProvider, 'required_acr'>, claims: IdentityClaims): void => {
+type Required = Pick<IdentityProvider, 'required_acr'>;
+
+const hasRequiredAcr = ({ required_acr }: Required, claims: IdentityClaims): boolean => {
   const acr = acrOf(claims);
-  if (required_acr.length > 0 && (acr === undefined || !required_acr.includes(acr))) throw new LoginFailed('acr_missing', acr ?? null);
+  return acr !== undefined && required_acr.includes(acr);
+};
+
+/** Rejects an ID token without an `acr` that the connection requires. @throws LoginFailed */
+export const requireAcr = (provider: Required, claims: IdentityClaims): void => {
+  if (provider.required_acr.length > 0 && !hasRequiredAcr(provider, claims)) throw new LoginFailed('acr_missing', acrOf(claims) ?? null);
 };
 
 /** True if the user proved more than a password to their identity provider. */
-export const usedSecondFactor = ({ required_acr }: Pick<IdentityProvider, 'required_acr'>, { acr, amr }: IdentityClaims): boolean =>
-  (typeof acr === 'string' && required_acr.includes(acr)) ||
-  (Array.isArray(amr) && amr.some((method) => typeof method === 'string' && SECOND_FACTORS.has(method)));
+export const usedSecondFactor = (provider: Required, claims: IdentityClaims): boolean =>
+  hasRequiredAcr(provider, claims) ||
+  (Array.isArray(claims.amr) && claims.amr.some((method) => typeof method === 'string' && SECOND_FACTORS.has(method)));

@@ -56,6 +56,18 @@ describe('single sign-on', () => {
     expect(sso.pool.calls).toEqual([`createSilentUser ${email}`]);
   });
 
+  test.each([
+    ['a text', '2'],
+    ['a number', 2],
+  ])('counts a required acr as a second factor if the provider sends %s', async (_, acr) => {
+    const { domain } = await sso.addConnection(mock.issuer, { required_acr: ['2'] });
+    const email = newPerson(domain, { acr });
+    const browser = sso.browser();
+    await browser.exchange(await browser.login(email));
+    const [session] = await sso.sessions.list((await stored(email))?.id ?? '', Math.floor(Date.now() / 1_000));
+    expect(session).toMatchObject({ second_factor: true });
+  });
+
   test('stores which login a challenge of the authenticator app belongs to', async () => {
     const { domain, provider } = await sso.addConnection(mock.issuer, { session_hours: 2 });
     const email = newPerson(domain);
