@@ -7,6 +7,7 @@ import { usedBy } from '../../shared/admission/plans/reservation-end.ts';
 import type { LimiterStore } from '../../shared/admission/stores/limiter-store.ts';
 import { endReservations, readAllShards, reservationsOf } from '../../shared/admission/stores/reservation.ts';
 import type { Spread } from '../../shared/admission/stores/spread-configuration.ts';
+import { logError } from '../../shared/logging/log.ts';
 import { orphanedEvent } from '../../shared/usage/event.ts';
 import type { SettlementQueue } from '../../shared/usage/settlement-queue.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
@@ -68,7 +69,10 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
       for await (const id of limiters.listByEpoch(epoch, partition)) {
         if (!deps.hasTime()) return reportNow();
         // A limiter that cannot be swept must not block the others.
-        await sweepLimiter(deps, id, owners, report).catch((error: unknown) => failures.push(error));
+        await sweepLimiter(deps, id, owners, report).catch((error: unknown) => {
+          logError('limiter_not_swept', error, { limiter: id });
+          failures.push(error);
+        });
       }
     }
     // An epoch is finished when a run finds nothing in it that must be settled.

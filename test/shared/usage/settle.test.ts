@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Admission, Keys } from '../../../functions/inference/admission/admit.ts';
 import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
@@ -127,6 +127,8 @@ describe('the sweep', () => {
       good,
     );
     const orphans: string[] = [];
+    const lines: string[] = [];
+    const logged = jest.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
     const sweeping = sweepNow({
       limiters: database.limiters,
       usage,
@@ -137,6 +139,10 @@ describe('the sweep', () => {
       onOrphan: (orphan) => void orphans.push(orphan.requestId),
     });
     await expect(sweeping).rejects.toThrow('could not be swept');
+    logged.mockRestore();
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ message: 'limiter_not_swept', limiter: bad.keyId, detail: 'This one cannot be swept.' }),
+    ]);
     expect(orphans).toEqual([requestId]);
   });
 
