@@ -74,15 +74,20 @@ const issue = async (deps: MachineSignInDependencies, caller: Caller, proof: Pro
   return { token: { access_token: secret, token_type: 'Bearer', expires_in }, apiKey: id };
 };
 
+const issueNoted = async (deps: MachineSignInDependencies, caller: Caller, proof: Proof): Promise<IssuedToken> => {
+  const { token, apiKey } = await issue(deps, caller, proof);
+  await proof.noteSession?.(apiKey);
+  return token;
+};
+
 const issueSession = async (deps: MachineSignInDependencies, caller: Caller, proof: Proof): Promise<IssuedToken> => {
   await countSignIn(deps, proof.account, caller.receivedAtMs);
   await proof.use?.();
   // A session or a key that no caller got does no harm, so the proof can be used again.
-  const { token, apiKey } = await issue(deps, caller, proof).catch(async (error: unknown) => {
+  const token = await issueNoted(deps, caller, proof).catch(async (error: unknown) => {
     await proof.release?.();
     throw error;
   });
-  await proof.noteSession?.(apiKey);
   return { ...token, ...(proof.issuedTokenType !== undefined && { issued_token_type: proof.issuedTokenType }) };
 };
 

@@ -3,6 +3,7 @@ import { OAuth2Server } from 'oauth2-mock-server';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { parseSecret } from '../../../../shared/admission/item/secret.ts';
 import { FunctionUnavailable } from '../../../../shared/aws/function-errors.ts';
+import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { MintRefusal } from '../../../../shared/federation/mint-key.ts';
@@ -134,6 +135,15 @@ describe('the grant token-exchange', () => {
     world.answers.set('away', () => Promise.reject(new IdentityUnavailable(new Error('away'))));
     expect(await exchange(account.id, rule.id, token)).toMatchObject({ status: 503 });
     world.answers.delete('away');
+    expect(await exchange(account.id, rule.id, token)).toMatchObject({ token_type: 'Bearer' });
+  });
+
+  test('accepts the token again after its session could not be recorded for the owner', async () => {
+    const { account, rule } = await withRule('unrecorded');
+    const [token, { events }] = [await jobToken(), world.deps.exchange];
+    world.deps.exchange.events = { add: () => Promise.reject(new DatabaseUnavailable(new Error('away'))) };
+    expect(await exchange(account.id, rule.id, token)).toMatchObject({ status: 503 });
+    world.deps.exchange.events = events;
     expect(await exchange(account.id, rule.id, token)).toMatchObject({ token_type: 'Bearer' });
   });
 
