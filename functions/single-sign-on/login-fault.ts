@@ -1,3 +1,5 @@
+import { cutText } from '../../shared/database/cut-text.ts';
+
 const ASK_OWNER = 'Ask an owner of your organization.';
 const START_AGAIN = 'Go back to where you started, and sign in again.';
 
@@ -53,7 +55,7 @@ export class LoginFailed extends Error {
   constructor(fault: LoginFault, detail: string | null = null) {
     super(`The login failed: ${fault}.`);
     this.fault = fault;
-    this.detail = detail?.slice(0, MAX_DETAIL_CHARACTERS) ?? null;
+    this.detail = detail === null ? null : cutText(detail, MAX_DETAIL_CHARACTERS);
     this.reason = this.detail === null ? fault : `${fault}: ${this.detail}`;
   }
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { cutText } from '../database/cut-text.ts';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, unixSeconds } from '../time/units.ts';
 import type { PoolClient } from './pool-clients.ts';
@@ -60,7 +61,7 @@ const MAX_AGENT_LENGTH = 200;
 export const useOf = ({ ipAddress, userAgent = '' }: Pick<Caller, 'ipAddress' | 'userAgent'>, at: number): StoredSession['last_use'] => ({
   at,
   ip_address: ipAddress,
-  user_agent: userAgent.slice(0, MAX_AGENT_LENGTH).toWellFormed(),
+  user_agent: cutText(userAgent, MAX_AGENT_LENGTH),
 });
 
 // Until its user ends it, it is too old, or it was not used for too long.

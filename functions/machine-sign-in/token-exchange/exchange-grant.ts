@@ -1,3 +1,4 @@
+import { cutText } from '../../../shared/database/cut-text.ts';
 import { invalidTokenRequest, noApiKey } from '../errors.ts';
 import type { TokenGrant } from '../grant.ts';
 import { refuse } from '../refuse.ts';
@@ -44,7 +45,7 @@ const read = (request: TokenRequest): { token: string; ruleId: string; requested
 
 const factsOf = ({ claims }: TokenProof): Record<string, string> => {
   const named = ['sub', ...RECORDED_CLAIMS].filter((name) => typeof claims[name] === 'string');
-  return Object.fromEntries(named.map((name) => [name, String(claims[name]).slice(0, MAX_RECORDED_CHARACTERS)]));
+  return Object.fromEntries(named.map((name) => [name, cutText(String(claims[name]), MAX_RECORDED_CHARACTERS)]));
 };
 
 /** The grant `token-exchange`: a token of an issuer that matches the named rule of the service account. */

@@ -1,3 +1,4 @@
+import { cutText } from '../../../shared/database/cut-text.ts';
 import type { IdentityClaims } from '../../../shared/federation/claim-fault.ts';
 import { ANY_END, type FederationRule } from '../../../shared/federation/rule.ts';
 import { MAX_EVENT_CHARACTERS, type SignInEvent } from '../../../shared/federation/sign-in-events.ts';
@@ -12,7 +13,7 @@ const textOf = (value: unknown): string | null => (['string', 'number', 'boolean
 const matchesSubject = (expected: string, subject: string): boolean =>
   expected.endsWith(ANY_END) ? subject.startsWith(expected.slice(0, -ANY_END.length)) : subject === expected;
 
-const cut = (text: string): string => text.slice(0, MAX_EVENT_CHARACTERS);
+const cut = (text: string): string => cutText(text, MAX_EVENT_CHARACTERS);
 
 /** Returns the claims of a verified token that a rule does not match; empty if it matches. */
 export const differingClaims = ({ subject, claims: expected }: FederationRule, claims: IdentityClaims): Differing => {

@@ -1,3 +1,4 @@
+import { cutText } from '../../../shared/database/cut-text.ts';
 import type { IdentityClaims } from '../../../shared/federation/claim-fault.ts';
 import { IssuerUnavailable, TokenRejected } from '../../../shared/federation/errors.ts';
 import type { FederationRule } from '../../../shared/federation/rule.ts';
@@ -62,7 +63,7 @@ const toEvent = (
   federation_rule: rule.id,
   api_key: null,
   is_verified: claims !== undefined,
-  subject: claims?.sub.slice(0, MAX_EVENT_CHARACTERS) ?? null,
+  subject: claims ? cutText(claims.sub, MAX_EVENT_CHARACTERS) : null,
   differing_claims: refusal?.differing ?? [],
   ip_address: caller.ipAddress,
   request_id: caller.requestId,

@@ -1,3 +1,4 @@
+import { cutText } from '../../../shared/database/cut-text.ts';
 import type { IdentityClaims } from '../../../shared/federation/claim-fault.ts';
 import { shownNumber } from './shown-number.ts';
 
@@ -5,8 +6,10 @@ const MAX_CLAIMS = 50;
 const MAX_VALUES = 200;
 const MAX_CHARACTERS = 256;
 
+const cut = (text: string): string => cutText(text, MAX_CHARACTERS);
+
 const shown = (value: unknown): unknown => {
-  if (typeof value === 'string') return value.slice(0, MAX_CHARACTERS);
+  if (typeof value === 'string') return cut(value);
   if (typeof value === 'number') return shownNumber(value);
   if (typeof value === 'boolean') return value;
   if (Array.isArray(value))
@@ -14,7 +17,7 @@ const shown = (value: unknown): unknown => {
       .slice(0, MAX_VALUES)
       .filter((each) => typeof each === 'string')
       .map(shown);
-  return JSON.stringify(value)?.slice(0, MAX_CHARACTERS);
+  return cut(JSON.stringify(value));
 };
 
 // They tie the token to this login, and are of no use to a reader.
@@ -27,5 +30,5 @@ export const shownClaims = (claims: IdentityClaims): Record<string, unknown> =>
       // The database stores no attribute without a name.
       .filter(([name]) => name !== '' && !WITHHELD.has(name))
       .slice(0, MAX_CLAIMS)
-      .map(([name, value]) => [name.slice(0, MAX_CHARACTERS), shown(value)]),
+      .map(([name, value]) => [cut(name), shown(value)]),
   );

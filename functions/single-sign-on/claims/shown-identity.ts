@@ -1,3 +1,4 @@
+import { cutText } from '../../../shared/database/cut-text.ts';
 import type { IdentityClaims } from '../../../shared/federation/claim-fault.ts';
 import type { IdentityProvider } from '../../../shared/single-sign-on/identity-provider.ts';
 import { claimValues } from './claimed-role.ts';
@@ -17,11 +18,15 @@ export interface ShownIdentity {
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-const listed = (values: readonly string[]): string[] => values.slice(0, MAX_VALUES).map((value) => value.slice(0, MAX_CHARACTERS));
+const cut = (text: string): string => cutText(text, MAX_CHARACTERS);
+
+const listed = (values: readonly string[]): string[] => values.slice(0, MAX_VALUES).map(cut);
 
 const scalar = (value: unknown): string | number | boolean | undefined => {
   if (typeof value === 'number') return shownNumber(value);
-  return typeof value === 'boolean' ? value : textOf(value)?.slice(0, MAX_CHARACTERS);
+  if (typeof value === 'boolean') return value;
+  const text = textOf(value);
+  return text && cut(text);
 };
 
 /**
@@ -38,8 +43,8 @@ export const shownIdentity = ({ role_claim }: Pick<IdentityProvider, 'role_claim
     ...(role_claim !== null && { [role_claim]: listed(claimValues(token, role_claim)) }),
   };
   return {
-    subject: token.sub.slice(0, MAX_SUBJECT_CHARACTERS),
-    email: email?.slice(0, MAX_EMAIL_CHARACTERS) ?? null,
+    subject: cutText(token.sub, MAX_SUBJECT_CHARACTERS),
+    email: email === undefined ? null : cutText(email, MAX_EMAIL_CHARACTERS),
     claims: Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== undefined)),
   };
 };

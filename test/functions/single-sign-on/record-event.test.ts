@@ -111,11 +111,14 @@ describe('the events of an identity provider', () => {
 
   test('cut long values, and keep 20 of the role claim', async () => {
     const { email, listed } = await connect();
-    const groups = ['finance', ...Array.from({ length: 40 }, (_, i) => `${i}${'g'.repeat(110)}`)];
+    // Cut within a character, of which the database stores no half.
+    const long = `${'f'.repeat(99)}🚀`;
+    const groups = ['finance', long, ...Array.from({ length: 40 }, (_, i) => `${i}${'g'.repeat(110)}`)];
     setClaims({ email, groups, acr: 'a'.repeat(300) });
     await sso.browser().login(email);
     const [event] = await listed();
     expect(event?.claims.groups).toHaveLength(20);
+    expect(event?.claims.groups).toContain(`${'f'.repeat(99)}\ufffd`);
     expect(JSON.stringify(event).length).toBeLessThan(3_000);
     expect(event?.claims.acr).toHaveLength(100);
   });

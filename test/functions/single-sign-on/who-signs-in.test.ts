@@ -225,9 +225,12 @@ describe('a test of a connection', () => {
 
   test('shows claims that no database stores as they are', async () => {
     const connection = await connect();
-    setClaims({ email: `ada@${connection.domain}`, '': 'no name', tiny: 1e-200, huge: 1e200, small: 0.5, deep: { toJSON: 1 } });
+    const numbers = { tiny: 1e-200, huge: 1e200, small: 0.5 };
+    const texts = { half: '\ud83d', long: `${'l'.repeat(255)}🚀`, [`${'m'.repeat(255)}🚀`]: 'b' };
+    setClaims({ email: `ada@${connection.domain}`, '': 'no name', ...numbers, deep: { toJSON: 1 }, ...texts });
     const { result } = await dryLogin(connection);
     expect(result?.claims).toMatchObject({ tiny: '1e-200', huge: '1e+200', small: 0.5, deep: '{"toJSON":1}' });
+    expect(result?.claims).toMatchObject({ half: '\ufffd', long: `${'l'.repeat(255)}\ufffd`, [`${'m'.repeat(255)}\ufffd`]: 'b' });
   });
 
   test('says why a login would be refused, with the claims if there are any', async () => {

@@ -147,6 +147,15 @@ describe('the grant token-exchange', () => {
     expect(await exchange(account.id, rule.id, token)).toMatchObject({ token_type: 'Bearer' });
   });
 
+  test('records claims that are cut within a character', async () => {
+    const { account, rule } = await withRule('cut');
+    const [sub, ref] = [`${'s'.repeat(199)}🚀`, `${'r'.repeat(199)}🚀`];
+    expect(await exchange(account.id, rule.id, await jobToken({ sub, ref }))).toMatchObject({ token_type: 'Bearer' });
+    expect(await exchange(account.id, rule.id, await jobToken({ sub, repository_id: ref }))).toMatchObject(refused);
+    const events = await eventsOf(account.id);
+    expect(events.map(({ subject }) => subject)).toEqual([`${'s'.repeat(199)}\ufffd`, `${'s'.repeat(199)}\ufffd`]);
+  });
+
   test.each<[Record<string, string>, string]>([
     [{ federation_rule: '' }, 'federation_rule'],
     [{ subject_token: '' }, 'subject_token'],
