@@ -11,6 +11,7 @@ import { pageReply, redirectReply } from './pages.ts';
 import { withCode } from './redirect-uri.ts';
 import { resolveUser } from './resolve-user.ts';
 import { signInPageOf } from './return-to.ts';
+import { roleAfter } from './sign-in-as.ts';
 
 /** A refused login, for the owners of the organization. */
 export interface RefusedLogin {
@@ -40,8 +41,8 @@ const dryRun = async (deps: CallbackDependencies, { provider, claims }: Answered
   try {
     const resolved = await resolveUser(deps, provider, claims);
     const email = resolved.kind === 'provisions' ? resolved.email : resolved.user.email;
-    const { kind: outcome, role } = resolved;
-    return { provider: provider.id, outcome, reason: null, ...shown, email, role, finished_at: unixSeconds(nowMs) };
+    const role = await roleAfter(deps, provider, resolved);
+    return { provider: provider.id, outcome: resolved.kind, reason: null, ...shown, email, role, finished_at: unixSeconds(nowMs) };
   } catch (error) {
     if (!(error instanceof LoginFailed)) throw error;
     return { ...refusedResult(provider.id, error, nowMs), ...shown };

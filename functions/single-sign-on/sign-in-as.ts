@@ -33,6 +33,13 @@ const checkOfDemotion = async (
   return other && [accounts.toCheck(placeOfUser(other.id), { status: 'active', role: 'owner' }, refused)];
 };
 
+/** Returns the role that a user has after a login. */
+export const roleAfter = async (deps: SignInAsDependencies, provider: IdentityProvider, resolved: Resolved): Promise<OrganizationRole> => {
+  const { kind, role } = resolved;
+  if (kind === 'provisions' || resolved.user.role !== 'owner' || role === 'owner') return role;
+  return (await checkOfDemotion(deps, provider, resolved.user)) ? role : 'owner';
+};
+
 const planRole = async (
   deps: SignInAsDependencies,
   provider: IdentityProvider,

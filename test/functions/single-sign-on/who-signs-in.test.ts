@@ -223,6 +223,16 @@ describe('a test of a connection', () => {
     expect(await sso.users.idOfEmail(`ada@${connection.domain}`)).toBeUndefined();
   });
 
+  test('says that the last owner stays an owner, as in a login', async () => {
+    const connection = await connect(MAPPING);
+    const { domain, organization } = connection;
+    const { email } = await sso.addUser({ email: `owner@${domain}`, organization, role: 'owner' });
+    setClaims({ email, groups: ['finance'] });
+    expect((await dryLogin(connection)).result).toMatchObject({ outcome: 'links', role: 'owner' });
+    await sso.addUser({ email: `second@${domain}`, organization, role: 'owner' });
+    expect((await dryLogin(connection)).result).toMatchObject({ outcome: 'links', role: 'billing' });
+  });
+
   test('shows claims that no database stores as they are', async () => {
     const connection = await connect();
     const numbers = { tiny: 1e-200, huge: 1e200, small: 0.5 };
