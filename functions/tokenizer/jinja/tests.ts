@@ -1,7 +1,8 @@
 import { compare, isEqual, isIn } from './compare.ts';
+import { operators } from './operators.ts';
 import { print } from './print.ts';
 import { textMethods } from './text.ts';
-import { isTrue, itemsOf, LazyItems, SafeText, toInteger, type Value } from './values.ts';
+import { isTrue, itemsOf, LazyItems, SafeText, type Value } from './values.ts';
 
 /** Returns true if the value passes the test. */
 export type Test = (value: Value, ...values: Value[]) => boolean;
@@ -14,7 +15,8 @@ const isGreater: Test = (value, other) => compare(value, other) > 0;
 const isAtLeast: Test = (value, other) => compare(value, other) >= 0;
 const isAtMost: Test = (value, other) => compare(value, other) <= 0;
 const differs: Test = (value, other) => !isEqual(value, other);
-const isDivisible = (value: Value, by: bigint): boolean => toInteger(value, 'The number') % Number(by) === 0;
+// Python's `value % by == rest`.
+const leaves = (value: Value, by: Value, rest: bigint): boolean => isEqual(operators['%']?.(value, by), rest);
 
 /**
  * Jinja's tests (https://jinja.palletsprojects.com/en/stable/templates/#builtin-tests), but for `filter`, `test` and
@@ -26,9 +28,9 @@ export const tests: Readonly<Record<string, Test>> = {
   callable: (value) => typeof value === 'function' || value === undefined,
   defined: (value) => value !== undefined,
   undefined: (value) => value === undefined,
-  divisibleby: (value, by) => isDivisible(value, BigInt(toInteger(by, 'The divisor'))),
-  even: (value) => isDivisible(value, 2n),
-  odd: (value) => !isDivisible(value, 2n),
+  divisibleby: (value, by) => leaves(value, by, 0n),
+  even: (value) => leaves(value, 2n, 0n),
+  odd: (value) => leaves(value, 2n, 1n),
   false: (value) => value === false,
   true: (value) => value === true,
   float: (value) => typeof value === 'number',
