@@ -61,7 +61,8 @@ export const exchangeCode = async (request: GuardedRequest, exchange: CodeExchan
   if (token_endpoint === undefined) throw new LoginFailed('provider_unreachable', 'token_endpoint_missing');
   const reply = await request(token_endpoint, tokenRequest(exchange));
   if (reply.error !== null) throw new LoginFailed('provider_unreachable', reply.error);
+  if (reply.status !== HTTP_OK) throw new LoginFailed('code_refused', `status_${reply.status}`);
   const parsed = TokenReply.safeParse(reply.isComplete ? parse(reply.body) : undefined);
-  if (reply.status !== HTTP_OK || !parsed.success) throw new LoginFailed('code_refused', `status_${reply.status}`);
+  if (!parsed.success) throw new LoginFailed('code_refused', 'id_token_missing');
   return parsed.data.id_token;
 };

@@ -10,7 +10,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   provider_disabled: 'Enable the identity provider.',
   provider_unreachable: 'The provider did not respond in time, or its documents are invalid.',
   provider_refused: 'The provider refused the user. Assign the application to them there.',
-  code_refused: 'The provider did not accept the code. With status_401, the client secret is wrong or has expired.',
+  code_refused:
+    'The provider did not accept the code. status_401: the client secret is wrong or has expired. id_token_missing: it sent no ID token.',
   token_rejected: 'The token is not for this client. Compare the client id.',
   login_expired: 'The page was reloaded, or the login took too long.',
 };

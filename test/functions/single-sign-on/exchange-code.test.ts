@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { tokenRequest } from '../../../functions/single-sign-on/exchange-code.ts';
+import { exchangeCode, tokenRequest } from '../../../functions/single-sign-on/exchange-code.ts';
 
 const exchange = { provider: { client_id: 'a client' }, code: 'c', codeVerifier: 'v', redirectUri: 'https://control.example.com/callback' };
 const requestWith = (clientSecret: string | undefined, methods?: string[]) => {
@@ -7,6 +7,28 @@ const requestWith = (clientSecret: string | undefined, methods?: string[]) => {
   const { headers, body } = tokenRequest({ ...exchange, clientSecret, metadata });
   return { headers: headers as Record<string, string>, body: Object.fromEntries(new URLSearchParams(body)) };
 };
+
+describe('the reply of a token endpoint', () => {
+  const replyWith = (status: number, body: string, isComplete = true) =>
+    exchangeCode(async () => ({ error: null, status, headers: {}, body: Buffer.from(body), isComplete }), {
+      ...exchange,
+      clientSecret: undefined,
+      metadata: { token_endpoint: 'https://idp.example.com/token' },
+    });
+
+  test('has the ID token', async () => {
+    expect(await replyWith(200, '{"id_token":"a.b.c","access_token":"d"}')).toBe('a.b.c');
+  });
+
+  test.each<[string, Parameters<typeof replyWith>, string]>([
+    ['refuses the code', [401, '{"error":"invalid_client"}'], 'status_401'],
+    ['has no ID token', [200, '{"access_token":"d"}'], 'id_token_missing'],
+    ['is no JSON', [200, '<html>'], 'id_token_missing'],
+    ['is cut off', [200, '{"id_token":"a.b.c"}', false], 'id_token_missing'],
+  ])('says why there is none if it %s', async (_, reply, detail) => {
+    await expect(replyWith(...reply)).rejects.toMatchObject({ reason: `code_refused: ${detail}` });
+  });
+});
 
 describe('the request to a token endpoint', () => {
   test('has the id and the secret in a form-encoded header by default', () => {
