@@ -29,7 +29,7 @@ const MAX_RECORD_ATTEMPTS = 5;
 
 const USER_AGENT = 'Sluice-Webhooks/1';
 
-// While a delivery is pending, exactly one message for it is in the queue. Messages of finished deliveries are dropped.
+// While a delivery is pending, at least one message for it is queued. Messages of finished deliveries are dropped.
 const sendAgain = (deps: DeliverDependencies, { webhook, id }: Delivery, dueAtMs: number): Promise<void> =>
   sendMessage(deps, { webhook, delivery: id, due_at: dueAtMs });
 
