@@ -1,4 +1,5 @@
 import type { BillingTask } from '../../shared/billing/billing-tasks.ts';
+import { inBatches } from '../../shared/database/in-batches.ts';
 
 /** Sends tasks to the function `billing`. */
 export interface Alerts {
@@ -14,10 +15,7 @@ export interface UsedOwners {
 // The most keys, and the most projects, of a task.
 const MAX_OWNERS = 1_000;
 
-const partsOf = (ids: ReadonlySet<string>): string[][] => {
-  const sorted = [...ids].sort();
-  return Array.from({ length: Math.ceil(sorted.length / MAX_OWNERS) }, (_, i) => sorted.slice(i * MAX_OWNERS, (i + 1) * MAX_OWNERS));
-};
+const partsOf = (ids: ReadonlySet<string>): string[][] => inBatches([...ids].sort(), MAX_OWNERS);
 
 /**
  * Returns the tasks that compare the spending of organizations, their keys and their projects with the thresholds of

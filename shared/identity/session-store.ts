@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { cutText } from '../database/cut-text.ts';
+import { inBatches } from '../database/in-batches.ts';
 import type { RecordKey, RecordTable } from '../database/record-table.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, unixSeconds } from '../time/units.ts';
 import type { PoolClient } from './pool-clients.ts';
@@ -158,8 +159,8 @@ export const createSessionStore = (table: RecordTable) => {
   };
 
   const removeAll = async (user: string, sessions: readonly StoredSession[]): Promise<void> => {
-    for (let start = 0; start < sessions.length; start += DELETED_AT_ONCE)
-      await Promise.all(sessions.slice(start, start + DELETED_AT_ONCE).map(({ id }) => table.remove(placeOfSession(user, id))));
+    for (const batch of inBatches(sessions, DELETED_AT_ONCE))
+      await Promise.all(batch.map(({ id }) => table.remove(placeOfSession(user, id))));
   };
 
   // Until none is left: one that gets another id meanwhile has a row that the first list lacks.
@@ -167,8 +168,8 @@ export const createSessionStore = (table: RecordTable) => {
     for (let round = 0; round < MAX_END_ROUNDS; round++) {
       const left = (await all(user)).filter((session) => session.ended_at === undefined && isMeant(session));
       if (left.length === 0) return;
-      for (let start = 0; start < left.length; start += DELETED_AT_ONCE)
-        await Promise.all(left.slice(start, start + DELETED_AT_ONCE).map(({ id }) => table.set(placeOfSession(user, id), 'ended_at', now)));
+      for (const batch of inBatches(left, DELETED_AT_ONCE))
+        await Promise.all(batch.map(({ id }) => table.set(placeOfSession(user, id), 'ended_at', now)));
     }
   };
 

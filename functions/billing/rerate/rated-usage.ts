@@ -4,6 +4,7 @@ import type { LimiterStore } from '../../../shared/admission/stores/limiter-stor
 import { shardsOfKey } from '../../../shared/admission/stores/shards-of-key.ts';
 import { monthOf } from '../../../shared/billing/month.ts';
 import type { Rerate } from '../../../shared/billing/rerate.ts';
+import { inBatches } from '../../../shared/database/in-batches.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { requestTimeMs } from '../../../shared/ids/request-id.ts';
@@ -85,10 +86,10 @@ const toBatches = <Event extends UsageEvent | GpuEvent>(
   changes: readonly RatingChange<Event>[],
   toWrite: (changes: readonly RatingChange<Event>[]) => Write[],
 ): ChangeBatch[] =>
-  Array.from({ length: Math.ceil(changes.length / MAX_BATCH_EVENTS) }, (_, i) => {
-    const batch = changes.slice(i * MAX_BATCH_EVENTS, (i + 1) * MAX_BATCH_EVENTS);
-    return { changes: batch.map(toChange), writes: toWrite(batch.filter(({ number }) => number !== undefined)) };
-  });
+  inBatches(changes, MAX_BATCH_EVENTS).map((batch) => ({
+    changes: batch.map(toChange),
+    writes: toWrite(batch.filter(({ number }) => number !== undefined)),
+  }));
 
 const requestsOf = (deps: RatedUsageDependencies, organization: string, rerate: Rerate): RatedUsage => {
   const { limiters, usage } = deps;

@@ -1,5 +1,6 @@
 import { shardIds } from '../../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../../shared/admission/stores/limiter-configuration-store.ts';
+import { inBatches } from '../../../shared/database/in-batches.ts';
 import { Forbidden, InvalidValue, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { unixSeconds } from '../../../shared/time/units.ts';
 import { type Actor, can, isOfPlatform, seesOnlyOwn } from '../access/actor.ts';
@@ -51,8 +52,8 @@ const lastUsesOf = async (limiters: LimiterConfigurationStore, keys: readonly St
   const owners = new Map(keys.flatMap(({ id, shards }) => shardIds(id, shards).map((limiter) => [limiter, id] as const)));
   const ids = [...owners.keys()];
   const last = new Map<string, number>();
-  for (let start = 0; start < ids.length; start += MAX_KEYS_PER_READ)
-    for (const [limiter, atMs] of await limiters.lastUses(ids.slice(start, start + MAX_KEYS_PER_READ))) {
+  for (const batch of inBatches(ids, MAX_KEYS_PER_READ))
+    for (const [limiter, atMs] of await limiters.lastUses(batch)) {
       const id = owners.get(limiter) as string;
       last.set(id, Math.max(last.get(id) ?? 0, unixSeconds(atMs)));
     }

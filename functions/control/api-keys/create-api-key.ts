@@ -4,6 +4,7 @@ import { shardId, shardsFor, shardsForLoad } from '../../../shared/admission/ite
 import { ChangedMeanwhile } from '../../../shared/admission/plans/configuration-write.ts';
 import { MAX_CHANGED_AT_ONCE } from '../../../shared/admission/stores/spread-configuration.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
+import { inBatches } from '../../../shared/database/in-batches.ts';
 import { MAX_WRITES, transact, type Write } from '../../../shared/database/transaction.ts';
 import { hintOf } from '../../../shared/ids/checked-secret.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
@@ -141,10 +142,10 @@ const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiK
   const change = { action: 'api_key.created', organization, target: { type: 'api_key', id }, after: wire, texts: AUDITED_TEXTS };
   // The key works as soon as its first item exists, so what does not fit the transaction is written before it. A
   // crash leaves items that nothing uses.
-  for (let start = MAX_CHANGED_AT_ONCE; start < items.length; start += MAX_WRITES)
+  for (const batch of inBatches(items.slice(MAX_CHANGED_AT_ONCE), MAX_WRITES))
     await transact(
       deps.database,
-      items.slice(start, start + MAX_WRITES).map((item) => deps.limiters.toCreate(item)),
+      batch.map((item) => deps.limiters.toCreate(item)),
     );
   await commit(deps, origin, change, [
     ...deps.users.toCheckActor(actor),

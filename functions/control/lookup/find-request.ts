@@ -1,3 +1,4 @@
+import { inBatches } from '../../../shared/database/in-batches.ts';
 import type { RequestRow } from '../../../shared/observability/request-row.ts';
 import { type Actor, isOfPlatform, seesOnlyOwn } from '../access/actor.ts';
 import type { LookupDependencies } from './lookup-dependencies.ts';
@@ -9,8 +10,8 @@ const AT_ONCE = 16;
 
 const rowOfAny = async ({ organizations, requestRows }: LookupDependencies, id: string): Promise<RequestRow | undefined> => {
   const { data } = await organizations.list({ limit: MAX_ORGANIZATIONS });
-  for (let start = 0; start < data.length; start += AT_ONCE) {
-    const rows = await Promise.all(data.slice(start, start + AT_ONCE).map((organization) => requestRows.get(organization.id, id)));
+  for (const batch of inBatches(data, AT_ONCE)) {
+    const rows = await Promise.all(batch.map((organization) => requestRows.get(organization.id, id)));
     const found = rows.find((row) => row !== undefined);
     if (found) return found;
   }

@@ -1,3 +1,4 @@
+import { inBatches } from '../../../shared/database/in-batches.ts';
 import type { InstanceType } from '../../../shared/deployments/catalogue.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
@@ -46,8 +47,7 @@ export const deploymentsSection = async ({ deps, actor, organization }: Organiza
 /** The same for the deployments of all organizations. */
 export const platformDeployments = async (deps: SummaryDependencies, nowMs: number): Promise<DeploymentsSection> => {
   const { ids, next } = await deps.liveDeployments({ limit: MAX_OF_PLATFORM });
-  const batches = Array.from({ length: Math.ceil(ids.length / MAX_AT_ONCE) }, (_, i) => ids.slice(i * MAX_AT_ONCE, (i + 1) * MAX_AT_ONCE));
-  const found = (await Promise.all(batches.map(deps.deployments.getMany))).flat();
+  const found = (await Promise.all(inBatches(ids, MAX_AT_ONCE).map(deps.deployments.getMany))).flat();
   // The index is behind by a moment.
   const live = found.filter(({ state }) => state !== 'deleted');
   return summaryOf(deps, live, next !== null, nowMs);

@@ -1,5 +1,6 @@
 import type { Database, Item } from '../../database/database.ts';
 import { getItems } from '../../database/get-items.ts';
+import { inBatches } from '../../database/in-batches.ts';
 import type { LimiterItem } from '../item/limiter-item.ts';
 import type { LimiterCache } from './limiter-cache.ts';
 
@@ -21,8 +22,9 @@ export const createLimiterReader = (database: Database, table: string) => ({
 
   /** The current items with these ids, in their order; missing ones are left out. */
   getMany: async (ids: readonly string[]): Promise<LimiterItem[]> => {
-    const batches = Array.from({ length: Math.ceil(ids.length / MAX_READ) }, (_, i) => ids.slice(i * MAX_READ, (i + 1) * MAX_READ));
-    const reads = batches.map((batch) => getItems(database, table, { Keys: batch.map((id) => ({ id })), ConsistentRead: true }));
+    const reads = inBatches(ids, MAX_READ).map((batch) =>
+      getItems(database, table, { Keys: batch.map((id) => ({ id })), ConsistentRead: true }),
+    );
     const found = new Map((await Promise.all(reads)).flat().map((item: Item) => [item.id, item as unknown as LimiterItem]));
     return ids.flatMap((id) => found.get(id) ?? []);
   },

@@ -1,4 +1,5 @@
 import type { Database } from '../../database/database.ts';
+import { inBatches } from '../../database/in-batches.ts';
 import { DatabaseUnavailable } from '../../database/outage.ts';
 import { MAX_WRITES, transact } from '../../database/transaction.ts';
 import type { KeyItem } from '../item/key-item.ts';
@@ -87,9 +88,6 @@ const configurationOf = (own: LimiterItem, limits: Limits): Configuration<KeyIte
     remove: [...COMMON.filter((name) => common[name] === undefined), ...remove],
   };
 };
-
-const inBatches = <Element>(elements: readonly Element[], size: number): Element[][] =>
-  Array.from({ length: Math.ceil(elements.length / size) }, (_, i) => elements.slice(i * size, (i + 1) * size));
 
 // First every part of a limit is lowered that must be, then the others are raised, so the parts never add up to more
 // than the larger of the old and the new limits. It can be repeated, and runs concurrently with itself and with other

@@ -1,5 +1,6 @@
 import { eventShardsOf, MAX_EVENT_SHARDS, ownerIdOf, shardIds, shardNumberOf } from '../../../../shared/admission/item/shards.ts';
 import type { LimiterConfigurationStore } from '../../../../shared/admission/stores/limiter-configuration-store.ts';
+import { inBatches } from '../../../../shared/database/in-batches.ts';
 import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
 import { MAX_CLOCK_DIFFERENCE_MS } from '../../../../shared/time/clock-difference.ts';
 import { DAY_MS } from '../../../../shared/time/units.ts';
@@ -32,12 +33,9 @@ const mostShardsOf = (limiterIds: readonly string[] | undefined): number =>
 
 const lastUsesOf = async ({ limiters }: BusyDependencies, byKey: ReadonlyMap<string, string[]>): Promise<Map<string, number>> => {
   const ids = [...byKey.values()].flat();
-  const chunks = Array.from({ length: Math.ceil(ids.length / LIMITERS_PER_READ) }, (_, i) =>
-    ids.slice(i * LIMITERS_PER_READ, (i + 1) * LIMITERS_PER_READ),
-  );
   const last = new Map<string, number>();
-  const failures = await inParallel(chunks, READS_AT_ONCE, async (chunk) => {
-    for (const [id, atMs] of await limiters.lastUses(chunk)) last.set(ownerIdOf(id), Math.max(last.get(ownerIdOf(id)) ?? 0, atMs));
+  const failures = await inParallel(inBatches(ids, LIMITERS_PER_READ), READS_AT_ONCE, async (batch) => {
+    for (const [id, atMs] of await limiters.lastUses(batch)) last.set(ownerIdOf(id), Math.max(last.get(ownerIdOf(id)) ?? 0, atMs));
   });
   throwFailures(failures);
   return last;
