@@ -5,7 +5,7 @@ import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts'
 import { prefixes, timeOfTimedId } from '../../shared/ids/id.ts';
 import { MAX_CLOCK_DIFFERENCE_MS } from '../../shared/time/clock-difference.ts';
 import { DAY_MS } from '../../shared/time/units.ts';
-import { dayOf } from '../../shared/usage/bucket.ts';
+import { dayOf } from '../../shared/time/utc.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
 import { ALWAYS, type KeyShards, type Lifetime } from './key-events.ts';
 

@@ -1,5 +1,5 @@
 import { deploymentIdOf } from '../../shared/deployments/names.ts';
-import { dayOf } from '../../shared/usage/bucket.ts';
+import { dayOf } from '../../shared/time/utc.ts';
 import { type BusySeconds, createBusySeconds } from '../../shared/usage/busy-seconds.ts';
 import type { DeploymentUsage } from '../../shared/usage/deployment-day-store.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';

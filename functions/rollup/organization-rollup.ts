@@ -1,6 +1,7 @@
 import { ownerIdOf } from '../../shared/admission/item/shards.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
-import { type Bucket, dayOf } from '../../shared/usage/bucket.ts';
+import { dayOf } from '../../shared/time/utc.ts';
+import type { Bucket } from '../../shared/usage/bucket.ts';
 import type { DeploymentDayStore } from '../../shared/usage/deployment-day-store.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import {

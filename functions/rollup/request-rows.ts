@@ -6,7 +6,7 @@ import { expiresAt, MAX_PARTITIONS, MAX_ROWS_PER_SECOND } from '../../shared/obs
 import { type RequestRow, requestRowOf } from '../../shared/observability/request-row.ts';
 import type { RequestRowStore } from '../../shared/observability/request-row-store.ts';
 import { MINUTE_MS } from '../../shared/time/units.ts';
-import { dayOf } from '../../shared/usage/bucket.ts';
+import { dayOf } from '../../shared/time/utc.ts';
 import { UsageEvent } from '../../shared/usage/event.ts';
 import type { OrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 

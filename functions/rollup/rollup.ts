@@ -1,7 +1,8 @@
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import type { ActivityStore } from '../../shared/deployments/activity-store.ts';
 import { logInfo } from '../../shared/logging/log.ts';
-import { type Bucket, type KeyDay, keyDayOf, timeOf } from '../../shared/usage/bucket.ts';
+import { timeOf } from '../../shared/time/utc.ts';
+import { type Bucket, type KeyDay, keyDayOf } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import type { Rollup, RollupStore } from '../../shared/usage/rollup-store.ts';
 import { addEvent, mergeTotals, noTotals } from '../../shared/usage/totals.ts';

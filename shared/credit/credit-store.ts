@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import { StoredInteger } from '../database/stored-integer.ts';
 import type { Write } from '../database/transaction.ts';
-import { dayOf } from '../usage/bucket.ts';
+import { dayOf } from '../time/utc.ts';
 
 const MAX_LISTED_PAGES = 100;
 const NUMBER_DIGITS = 8;

@@ -6,7 +6,7 @@ import { createRecordTable, type RecordKey } from '../database/record-table.ts';
 import { MAX_WRITES, transact, type Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../time/units.ts';
-import { dayOf, timeOf } from '../usage/bucket.ts';
+import { dayOf, timeOf } from '../time/utc.ts';
 
 /** A request that the gateway answered with an error. */
 export interface RefusedRequest {

@@ -3,7 +3,7 @@ import { createReadBudget, newestFirst, type RowRange } from '../database/newest
 import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
 import { DAY_MS } from '../time/units.ts';
-import { dayOf } from '../usage/bucket.ts';
+import { dayOf } from '../time/utc.ts';
 import { createRequestPartitions, expiresAt, type PartitionStep, partitionOf, partitionsWithin } from './request-partitions.ts';
 import { hasFailed, RequestRow } from './request-row.ts';
 

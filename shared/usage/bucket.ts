@@ -1,6 +1,7 @@
 import { ownerIdOf } from '../admission/item/shards.ts';
 import { prefixes } from '../ids/id.ts';
 import { DAY_MS } from '../time/units.ts';
+import { dayOf } from '../time/utc.ts';
 import { BUCKET_MS } from './usage-store.ts';
 
 /** Ten minutes of a key or one of its shards: the events in one partition of the `usage` table. */
@@ -31,12 +32,6 @@ export const bucketOfKey = (usageBucket: string): Bucket => {
 
 /** Returns true if a partition of the table `usage` has events of a key. */
 export const isBucketKey = (usageBucket: string): boolean => usageBucket.startsWith(prefixes.key) && FORM.test(usageBucket);
-
-/** The UTC day of an instant. */
-export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-
-/** The UTC time of day of an instant, such as `16:40`. */
-export const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 16);
 
 /** Returns the day in which a bucket is counted. */
 export const keyDayOf = ({ shard, startMs }: Bucket): KeyDay => ({ keyId: ownerIdOf(shard), day: dayOf(startMs) });

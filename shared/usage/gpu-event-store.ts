@@ -4,7 +4,7 @@ import { isWritten } from '../database/is-written.ts';
 import { StoredInteger } from '../database/stored-integer.ts';
 import type { Write } from '../database/transaction.ts';
 import { DAY_MS } from '../time/units.ts';
-import { dayOf } from './bucket.ts';
+import { dayOf } from '../time/utc.ts';
 import { Nanos } from './event.ts';
 import { GpuEvent } from './gpu-event.ts';
 import { createRowStore } from './row-store.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inFlightOf, type LimiterItem, shardsOf } from '../../shared/admission/item/limiter-item.ts';
 import { shardIds } from '../../shared/admission/item/shards.ts';
-import { dayOf } from '../../shared/usage/bucket.ts';
+import { dayOf } from '../../shared/time/utc.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { mergeTotals, noTotals, type Totals } from '../../shared/usage/totals.ts';
 import { BUCKET_MS } from '../../shared/usage/usage-store.ts';

@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import path from 'node:path';
 import { keptAssembly } from '../../infra/assembly/kept-assembly.ts';
 import { rebuildTotals } from '../../infra/tools/admin/rebuild/rebuild-totals.ts';
-import { dayOf } from '../../shared/usage/bucket.ts';
+import { dayOf } from '../../shared/time/utc.ts';
 import { startTestRun, type TestRun } from '../support/clients/local-run.ts';
 import { readOptions } from './options.ts';
 import { toReport } from './report.ts';

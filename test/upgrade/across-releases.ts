@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { dayOf } from '../../shared/usage/bucket.ts';
+import { dayOf } from '../../shared/time/utc.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { type Control, controlOf } from '../support/clients/control.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,7 @@
 import { rebuild } from '../../infra/tools/admin/rebuild/rebuild-totals.ts';
 import type { LimiterItem } from '../../shared/admission/item/limiter-item.ts';
-import { bucketOfKey, dayOf, isBucketKey } from '../../shared/usage/bucket.ts';
+import { dayOf } from '../../shared/time/utc.ts';
+import { bucketOfKey, isBucketKey } from '../../shared/usage/bucket.ts';
 import { UsageEvent } from '../../shared/usage/event.ts';
 import type { TestRun } from '../support/clients/local-run.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,6 @@
 import type { BilledDay } from '../../../shared/billing/billed-month.ts';
 import { logError } from '../../../shared/logging/log.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { SPAN_MS } from '../../../shared/usage/organization-totals.ts';
 import type { OrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';

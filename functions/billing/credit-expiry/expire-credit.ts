@@ -14,7 +14,7 @@ import { newNotification } from '../../../shared/notifications/notification.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import { OutOfTime } from '../close/read-day.ts';
 import { progressOf } from '../close/read-days.ts';
 import { dueExpiries } from './due-expiries.ts';

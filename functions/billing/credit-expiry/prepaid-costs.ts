@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../../shared/time/units.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import type { OrganizationTotals, TotalsQuery } from '../../../shared/usage/organization-totals.ts';
 import { loadDay } from '../close/day-file.ts';
 import { type ReadDependencies, readDays } from '../close/read-days.ts';

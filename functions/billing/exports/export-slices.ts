@@ -6,7 +6,7 @@ import type { EventExport } from '../../../shared/billing/export.ts';
 import { endOfMonth, monthOf, nextMonth, startOfMonth } from '../../../shared/billing/month.ts';
 import { prefixes } from '../../../shared/ids/id.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
 import { loadDay } from '../close/day-file.ts';

@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../../../shared/time/units.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotals, TotalsQuery } from '../../../shared/usage/organization-totals.ts';
 import { METERS, type UsageMeter } from './meter-export.ts';

@@ -7,7 +7,7 @@ import { InvalidValue } from '../../../shared/http/errors.ts';
 import { exactInteger } from '../../../shared/http/json/json-numbers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
 import type { Actor } from '../access/actor.ts';
 import { type ApiKeyReads, visibleKey } from './api-key-rights.ts';

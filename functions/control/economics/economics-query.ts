@@ -4,7 +4,7 @@ import { pageQueryOf } from '../../../shared/http/page.ts';
 import { Dollars, dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import { MAX_PRICE_NANOS } from '../../../shared/prices/price.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import type { ListPrice } from './figures.ts';
 

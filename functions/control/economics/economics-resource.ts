@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { exactInteger } from '../../../shared/http/json/json-numbers.ts';
 import { pageOf } from '../../../shared/http/page.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import type { DayRange, EconomicsQuery } from './economics-query.ts';
 import { type EconomicsSums, sumOf } from './economics-sums.ts';
 import { figuresOf, type ListPrice } from './figures.ts';

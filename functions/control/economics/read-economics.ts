@@ -3,7 +3,7 @@ import type { CatalogueStore } from '../../../shared/deployments/catalogue-store
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import type { DeploymentDayStore, DeploymentUsage } from '../../../shared/usage/deployment-day-store.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';

@@ -1,7 +1,7 @@
 import { endOfMonth, monthOf, startOfMonth } from '../../../shared/billing/month.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { DAY_MS } from '../../../shared/time/units.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import { seesOnlyOwn } from '../access/actor.ts';
 import { boundedRows } from './bounded-rows.ts';
 import type { OrganizationReads } from './summary-reads.ts';

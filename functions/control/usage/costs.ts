@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { exactInteger } from '../../../shared/http/json/json-numbers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import type { GpuDay, GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { Actor } from '../access/actor.ts';
 import type { CurrencyReads } from '../billing/currency.ts';

@@ -5,7 +5,7 @@ import { createDeploymentStore } from '../../../shared/deployments/deployment-st
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { gpuCostNanos } from '../../../shared/prices/instance-price.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/time/units.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import { createBusySeconds } from '../../../shared/usage/busy-seconds.ts';
 import { createDeploymentDayStore } from '../../../shared/usage/deployment-day-store.ts';
 import { type GpuEvent, gpuEventId } from '../../../shared/usage/gpu-event.ts';

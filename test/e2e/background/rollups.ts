@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { rebuild } from '../../../infra/tools/admin/rebuild/rebuild-totals.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { addEvent, mergeTotals, noTotals, type Totals } from '../../../shared/usage/totals.ts';

@@ -1,6 +1,7 @@
 import { recompute } from '../../../functions/rollup/rollup.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
-import { bucketOfKey, dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
+import { bucketOfKey } from '../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
 import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { bundledProgram } from '../../../infra/local/processes/bundled-program.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { assemblyDir } from '../../support/assembly/assembly.ts';
 import { startDurableRun, startTestRun, type TestRun } from '../../support/clients/local-run.ts';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { moneyCountersAt } from '../../../shared/admission/item/limiter-item.ts';
 import { ownerIdOf } from '../../../shared/admission/item/shards.ts';
 import type { SdkDatabase } from '../../../shared/database/sdk-database.ts';
-import { dayOf } from '../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../shared/time/utc.ts';
 import { runAdmin } from '../../infra/tools/admin/run-admin.ts';
 import { synthesizeWith } from '../../support/assembly/assembly.ts';
 import { type Control, controlOf } from '../../support/clients/control.ts';

@@ -11,7 +11,7 @@ import type { Page } from '../../../../shared/http/page.ts';
 import { prefixes } from '../../../../shared/ids/id.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
-import { dayOf } from '../../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../../shared/time/utc.ts';
 import type { GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { BUCKET_MS, type UsageStore } from '../../../../shared/usage/usage-store.ts';
 import { type Actor, isOfPlatform, organizationFor } from '../../access/actor.ts';

@@ -10,7 +10,7 @@ import type { Write } from '../../../../shared/database/transaction.ts';
 import { Conflict, InvalidValue } from '../../../../shared/http/errors.ts';
 import { checkVersion, retryChanged } from '../../../../shared/http/precondition.ts';
 import { SECOND_MS } from '../../../../shared/time/units.ts';
-import { dayOf } from '../../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../../shared/time/utc.ts';
 import type { Actor, ActorChecks } from '../../access/actor.ts';
 import { sendRender } from '../downloads/send-render.ts';
 import { visibleInvoice } from './find-invoice.ts';

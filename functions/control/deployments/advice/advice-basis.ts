@@ -5,7 +5,7 @@ import { predictStart, type StartTime, windowLeadMs } from '../../../../shared/d
 import { wholeSecond } from '../../../../shared/gpu-time/intervals.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
-import { dayOf } from '../../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../../shared/time/utc.ts';
 import type { DeploymentDayStore } from '../../../../shared/usage/deployment-day-store.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
 import type { GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';

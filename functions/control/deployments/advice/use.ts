@@ -1,5 +1,5 @@
 import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
-import { dayOf } from '../../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../../shared/time/utc.ts';
 import type { BusySeconds } from '../../../../shared/usage/busy-seconds.ts';
 import type { DeploymentUsage } from '../../../../shared/usage/deployment-day-store.ts';
 import type { Period } from './history.ts';

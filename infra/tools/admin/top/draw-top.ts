@@ -1,5 +1,5 @@
 import type { NewestMinute } from '../../../../shared/observability/newest-minute.ts';
-import { timeOf } from '../../../../shared/usage/bucket.ts';
+import { timeOf } from '../../../../shared/time/utc.ts';
 import { type Histogram, quantiles } from '../../../../shared/usage/histogram.ts';
 import type { Totals } from '../../../../shared/usage/totals.ts';
 

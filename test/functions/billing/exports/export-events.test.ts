@@ -9,7 +9,7 @@ import { MAX_RUNNING_EXPORTS } from '../../../../shared/billing/export.ts';
 import { createExportStore } from '../../../../shared/billing/export-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
-import { dayOf } from '../../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../../shared/time/utc.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { Crash } from '../../../support/faults/unreliable-database.ts';

@@ -22,7 +22,7 @@ import { toBase62 } from '../../../../shared/ids/base62.ts';
 import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { createModelStore } from '../../../../shared/models/model-store.ts';
 import { createOutbox } from '../../../../shared/notifications/outbox.ts';
-import { dayOf } from '../../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../../shared/time/utc.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';

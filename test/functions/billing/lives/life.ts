@@ -16,7 +16,7 @@ import { Conflict } from '../../../../shared/http/errors.ts';
 import { newRequestId, requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { costNanos, type Price } from '../../../../shared/prices/price.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../shared/time/units.ts';
-import { dayOf } from '../../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../../shared/time/utc.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { RETENTION_DAYS } from '../../../../shared/usage/organization-totals.ts';

@@ -15,7 +15,7 @@ import { validate } from '../../../../shared/http/validate.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { dollarsOf } from '../../../../shared/prices/dollars.ts';
 import { DAY_MS, SECOND_MS } from '../../../../shared/time/units.ts';
-import { dayOf } from '../../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../../shared/time/utc.ts';
 import { createDeploymentDayStore } from '../../../../shared/usage/deployment-day-store.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';

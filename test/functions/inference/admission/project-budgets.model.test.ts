@@ -11,7 +11,7 @@ import { ApiError } from '../../../../shared/http/errors.ts';
 import { newRequestId, requestTimeMs } from '../../../../shared/ids/request-id.ts';
 import { costNanos, type Price } from '../../../../shared/prices/price.ts';
 import { MINUTE_MS } from '../../../../shared/time/units.ts';
-import { dayOf } from '../../../../shared/usage/bucket.ts';
+import { dayOf } from '../../../../shared/time/utc.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/fixtures/callers.ts';
