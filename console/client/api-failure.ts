@@ -13,7 +13,7 @@ interface FailureFacts {
   details?: Readonly<Record<string, unknown>>;
 }
 
-/** A request that failed. Its message is the API's own, which says what to do. */
+/** A request that failed. Its message says what to do; it is the API's own, if that holds in the console too. */
 export class ApiFailure extends Error {
   readonly status: number;
   readonly code: string | null;
@@ -55,6 +55,23 @@ const parsed = (text: string): unknown => {
   }
 };
 
+// Advice for errors whose own advice names requests of the API, by code.
+const ADVICE: Readonly<Record<string, string>> = {
+  already_logged_in: 'Ask them to choose "Forgot your password?" when they sign in.',
+  benchmark_running: 'Wait until it ends, or cancel it on the page of that deployment.',
+  instance_type_not_priced: 'Choose another one, or ask an admin to add a price.',
+  no_seller: 'Set it on the page Seller, then issue the invoice.',
+  second_factor_required: 'Set one up on the page Account. If you have one, sign out and in again.',
+};
+
+const withAdvice = (message: string, code: string | null): string => {
+  const advice = code !== null && Object.hasOwn(ADVICE, code) ? ADVICE[code] : undefined;
+  return advice === undefined ? message : message.replace(/\. .*$/s, `. ${advice}`);
+};
+
+/** True if the service refuses something until its user has a second factor, or has signed in with it. */
+export const needsSecondFactor = (error: Error | null): boolean => error instanceof ApiFailure && error.code === 'second_factor_required';
+
 /** The failure that a body describes. @param body parsed; anything if it is no error of ours */
 export const failureIn = (body: unknown, facts: Pick<FailureFacts, 'status' | 'requestId' | 'retryAfterSeconds'>): ApiFailure => {
   const details = errorOf(body);
@@ -63,7 +80,10 @@ export const failureIn = (body: unknown, facts: Pick<FailureFacts, 'status' | 'r
     ...facts,
     code,
     param,
-    message: message ?? `The service returned status ${facts.status}. Try again. If it keeps failing, open a ticket.`,
+    message:
+      message === undefined
+        ? `The service returned status ${facts.status}. Try again. If it keeps failing, open a ticket.`
+        : withAdvice(message, code),
     details,
   });
 };

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
-import type { ApiFailure } from '../../client/api-failure.ts';
+import { type ApiFailure, needsSecondFactor } from '../../client/api-failure.ts';
+import { ButtonLink } from '../controls/button.tsx';
 import { Empty, Failure, Notice } from './failure.tsx';
 import classes from './feedback.module.css';
 
@@ -27,8 +28,9 @@ export const Loaded = <Data,>({ query, children }: { query: Query<Data>; childre
   const { data, error, refetch } = query;
   if (data === undefined && error?.status === 403)
     return (
-      <Empty title="You don't have access to this">
+      <Empty title={needsSecondFactor(error) ? 'You need a second factor' : "You don't have access to this"}>
         <p>{error.message}</p>
+        {needsSecondFactor(error) && <ButtonLink to="/account">Set up second factor</ButtonLink>}
       </Empty>
     );
   if (data === undefined && error) return <Failure failure={error} onRetry={() => void refetch()} />;

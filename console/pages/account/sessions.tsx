@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { needsSecondFactor } from '../../client/api-failure.ts';
 import { readAgain, useRead } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import type { ReplyBody } from '../../client/routes.ts';
@@ -44,6 +45,8 @@ export const Sessions = () => {
     else if (ended) await request('DELETE /v1/me/sessions/{id}', { parameters: { id: ended.id } });
     await readAgain('/v1/me/sessions');
   };
+  // The page has the button that sets it up.
+  if (needsSecondFactor(sessions.error)) return null;
   return (
     <Section title="Sessions" actions={<Button onClick={() => setEnded('others')}>End all other sessions</Button>}>
       <Loaded query={sessions}>

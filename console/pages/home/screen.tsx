@@ -1,3 +1,4 @@
+import { needsSecondFactor } from '../../client/api-failure.ts';
 import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { ButtonLink } from '../../design/controls/button.tsx';
@@ -55,6 +56,7 @@ const Overview = ({ summary }: { summary: Summary }) => (
 export const Screen = () => {
   const me = useSignedIn();
   const summary = useRead('GET /v1/summary', {}, { refetchMs: refreshMs });
+  const isRefused = needsSecondFactor(summary.error);
   const organization = isOfPlatform(me) ? 'The platform' : (me.organization_name ?? 'Your organization');
   return (
     <Page
@@ -70,7 +72,7 @@ export const Screen = () => {
         )
       }
     >
-      {me.second_factor === 'off' && (
+      {me.second_factor === 'off' && !isRefused && (
         <Notice>
           <p>
             Your account has no second factor. <ScreenLink to="/account">Set one up</ScreenLink> so that nobody can sign in with your
@@ -80,7 +82,7 @@ export const Screen = () => {
       )}
       {isOfPlatform(me) && <PlatformLinks />}
       <Loaded query={summary}>{(data) => <Overview summary={data} />}</Loaded>
-      {!summary.data && <PlatformNow />}
+      {!summary.data && !isRefused && <PlatformNow />}
     </Page>
   );
 };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser/accessibility.ts';
-import { openConsole, PHONE, type TestConsole } from '../../support/browser/console-session.ts';
+import { goTo, openConsole, PHONE, type TestConsole } from '../../support/browser/console-session.ts';
 import { readQrCode } from '../../support/browser/read-qr-code.ts';
 import { totpOf } from '../../support/clients/totp.ts';
 
@@ -34,6 +34,36 @@ describe('the account in the console', () => {
     await page.getByLabel('Code from your authenticator app').fill(totpOf(secret));
     await page.getByRole('button', { name: 'Switch off second factor' }).click();
     await page.getByRole('button', { name: 'Set up second factor' }).waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('leads an admin without a second factor to its setup from any screen, and then shows everything', async () => {
+    const { token } = await ui.control.asAdmin();
+    const { email, password } = await ui.control.createUser({ role: 'member', organization });
+    const admin = { email: `new-${email}`, password };
+    await ui.control.done('POST', '/v1/users', {
+      token,
+      body: { email: admin.email, role: 'admin', temporary_password: 'Temporary-Password-1' },
+    });
+    const { session } = await ui.control.done('POST', '/v1/auth/login', { body: { email: admin.email, password: 'Temporary-Password-1' } });
+    await ui.control.done('POST', '/v1/auth/challenge', { body: { email: admin.email, session, new_password: password } });
+    const { page, faults, close } = await ui.open(admin, '/organizations');
+    await page.getByRole('heading', { name: 'You need a second factor' }).waitFor();
+    await goTo(page, '/');
+    expect(await page.getByRole('heading', { name: 'You need a second factor' }).count()).toBe(1);
+    expect(await page.locator('main').textContent()).not.toContain('/v1/');
+    await page.getByRole('link', { name: 'Set up second factor' }).click();
+    await page.getByRole('button', { name: 'Set up second factor' }).click();
+    expect(await page.locator('main').textContent()).not.toContain('/v1/');
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    const secret = (await page.getByLabel('Setup key').locator('pre').textContent()) ?? '';
+    await page.getByLabel('Code from the app').fill(totpOf(secret));
+    await page.getByRole('button', { name: 'Switch on second factor' }).click();
+    await page.getByText('this session').waitFor();
+    await goTo(page, '/');
+    await page.getByRole('heading', { name: 'Health now' }).waitFor();
     expect(faults).toEqual([]);
     await close();
   });
