@@ -13,7 +13,7 @@ export interface Column<Row> {
   isWhole?: boolean;
   /** True: sentences, which are unreadable in a narrow column. */
   isLong?: boolean;
-  /** True: ids or addresses of users, which are unreadable in pieces. */
+  /** True: ids, names of models or addresses of users, which are unreadable in pieces. */
   hasIds?: boolean;
 }
 

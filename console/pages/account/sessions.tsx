@@ -30,7 +30,7 @@ const columnsFor = (onEnd: (session: Session) => void): readonly Column<Session>
   },
   { title: 'Last used', render: ({ last_used_at }) => <Time seconds={last_used_at} /> },
   { title: 'IP address', render: ({ ip_address }) => ip_address },
-  { title: 'User agent', render: ({ user_agent }) => user_agent },
+  { title: 'User agent', isLong: true, render: ({ user_agent }) => user_agent },
   { title: 'Started', render: ({ created_at }) => <Time seconds={created_at} /> },
   { title: 'Expires', render: ({ ends_at }) => <Time seconds={ends_at} /> },
   { title: 'Actions', render: (session) => !session.is_current && <Button onClick={() => onEnd(session)}>End session</Button> },

@@ -17,10 +17,11 @@ const AT_ONCE = 100;
 
 const COLUMNS: readonly Column<Alias>[] = [
   { title: 'Alias', render: (alias) => <Link to={aliasPath(alias)}>{alias.alias}</Link> },
-  { title: 'Model', render: ({ model }) => model },
-  { title: 'Fallbacks', render: ({ fallbacks }) => fallbacks.join(', ') || '–' },
+  { title: 'Model', hasIds: true, render: ({ model }) => model },
+  { title: 'Fallbacks', hasIds: true, render: ({ fallbacks }) => fallbacks.join(', ') || '–' },
   {
     title: 'Split',
+    hasIds: true,
     render: ({ split }) =>
       split ? (
         <>

@@ -30,7 +30,11 @@ const columnsFor = (me: Me): readonly Column<ApiKey>[] => [
     ),
   },
   { title: 'State', render: (key) => <Chip state={keyStateOf(key, Date.now() / 1_000)} /> },
-  { title: 'Models', render: ({ scope, models }) => models?.join(', ') ?? (scope === 'serverless' ? 'shared models' : 'deployments') },
+  {
+    title: 'Models',
+    hasIds: true,
+    render: ({ scope, models }) => models?.join(', ') ?? (scope === 'serverless' ? 'shared models' : 'deployments'),
+  },
   { title: 'Requests per minute', isNumeric: true, render: ({ limits }) => <Count value={limits.requests_per_minute} /> },
   { title: 'Budget per month', isNumeric: true, render: ({ budgets }) => <Money amount={budgets.month} /> },
   { title: 'Last used', render: ({ last_used_at }) => <Time seconds={last_used_at} /> },

@@ -32,6 +32,7 @@ export const InvoiceFiles = ({ invoice: { id, number, files } }: { invoice: Invo
     { title: 'Size (bytes)', isNumeric: true, render: ([format]) => <Count value={fileOf(format)?.bytes} /> },
     {
       title: 'SHA-256',
+      hasIds: true,
       render: ([format]) => {
         const { sha256 } = fileOf(format) ?? {};
         return sha256 === undefined ? 'being created' : <CopyText text={sha256} label={`${sha256.slice(0, HASH_SHOWN)}…`} />;

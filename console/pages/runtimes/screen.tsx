@@ -21,13 +21,13 @@ interface Opened {
 const COLUMNS: readonly Column<Runtime>[] = [
   { title: 'Runtime', isWhole: true, render: ({ id }) => <code>{id}</code> },
   { title: 'State', isWhole: true, render: ({ status }) => <Chip state={status} {...(status === 'available' && { tone: 'good' })} /> },
-  { title: 'Description', render: ({ description }) => description || '–' },
+  { title: 'Description', isLong: true, render: ({ description }) => description || '–' },
   { title: 'Request format', isWhole: true, render: ({ dialect }) => dialect },
 ];
 
 // The platform's own facts, and what it can change.
 const platformColumns = (open: (opened: Opened) => void): readonly Column<Runtime>[] => [
-  { title: 'Image', render: ({ image }) => <code>{image}</code> },
+  { title: 'Image', hasIds: true, render: ({ image }) => <code>{image}</code> },
   { title: 'AMI', render: ({ ami }) => ami ?? "instance type's default" },
   {
     title: 'Actions',

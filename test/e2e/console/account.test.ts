@@ -72,6 +72,8 @@ describe('the account in the console', () => {
     const { user, page, faults, close } = await open(PHONE);
     await page.getByText('this session').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+    // A browser's name in a narrow column would take a line for each word.
+    expect((await page.getByRole('cell', { name: 'Mozilla' }).first().boundingBox())?.width).toBeGreaterThan(200);
     await page.getByRole('button', { name: 'End all other sessions' }).click();
     await page.getByRole('button', { name: 'End other sessions' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
