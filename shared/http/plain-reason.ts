@@ -11,6 +11,7 @@ export const plainReason = (message: string): string =>
     .replace(/ 1 (\w+)s$/, ' 1 $1')
     .replace(/^expected int(?:, received number)?/, 'expected integer')
     .replace(/^expected record/, 'expected object')
+    .replace(/^expected tuple/, 'expected array')
     .replace(/\b(expected|received) (?=(?:string|number|boolean)\b)/g, '$1 a ')
     .replace(/\b(expected|received) (?=(?:integer|array|object)\b)/g, '$1 an ')
     .replace(/^Invalid (?=[\w ]+$)/, 'expected a valid ')

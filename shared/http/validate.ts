@@ -31,11 +31,17 @@ const parse = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.ZodS
   }
 };
 
+// A whole number beyond 2^53 breaks the bound of all integers, which zod notes, before that of its field.
+const firstOf = ([first, second]: readonly z.core.$ZodIssue[]): z.core.$ZodIssue =>
+  (first && 'note' in first && second?.code === first.code && String(second.path) === String(first.path)
+    ? second
+    : first) as z.core.$ZodIssue;
+
 /** Returns the parsed value. @throws InvalidRequest naming the first invalid field and what was expected */
 export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
   const result = parse(schema, value);
   if (result.success) return result.data;
-  const [issue] = result.error.issues as [z.core.$ZodIssue];
+  const issue = firstOf(result.error.issues);
   const param = pathText(issue.path).slice(0, MAX_PARAM_CHARACTERS);
   const reason = reasonOf(issue, schema, value);
   const message = param ? `Invalid value for '${param}': ${reason}.` : `Invalid request body: ${reason}.`;

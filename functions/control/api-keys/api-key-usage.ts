@@ -14,7 +14,7 @@ import { type ApiKeyReads, visibleKey } from './api-key-rights.ts';
 
 const MAX_DAYS = 92;
 
-const Day = z.iso.date().regex(/^20/, 'expected a date from 2000 to 2099');
+const Day = z.iso.date('expected a date, such as 2026-10-31').regex(/^20/, 'expected a date from 2000 to 2099');
 
 export const UsageQuery = z.strictObject({
   from: Day.optional().meta({ description: 'The first day (UTC). Default: seven days before `to`.' }),

@@ -164,7 +164,7 @@ export const readCommand = (args: readonly string[], nowMs: number): Command => 
   }
   if (command === 'balance') return { command, ...common, organization: organizationOf(values) };
   if (command === 'rebuild') {
-    const day = values.day === undefined ? undefined : checked(z.iso.date(), values.day, '--day');
+    const day = values.day === undefined ? undefined : checked(z.iso.date('expected a day, such as 2026-11-21'), values.day, '--day');
     if (day !== undefined && values['request-rows']) throw new UsageError('--request-rows is for all days. Leave out --day.');
     return { command, ...common, day, hasRequestRows: values['request-rows'] };
   }

@@ -49,6 +49,14 @@ describe('validation', () => {
     expect(refused([])).toMatchObject({ param: null, message: expect.stringContaining('expected an object') });
   });
 
+  test('names the bound of the field for a whole number of any size', () => {
+    const limit = z.object({ limit: z.int().min(1).max(100), depth: z.int() });
+    expect(() => validate(limit, { limit: 1e20, depth: 1 })).toThrow("Invalid value for 'limit': expected at most 100.");
+    expect(() => validate(limit, { limit: -1e20, depth: 1 })).toThrow("Invalid value for 'limit': expected at least 1.");
+    expect(() => validate(limit, { limit: 1, depth: 1e20 })).toThrow("Invalid value for 'depth': expected at most 9007199254740991.");
+    expect(() => validate(limit, { limit: 1e20, depth: 1e20 })).toThrow("Invalid value for 'limit': expected at most 100.");
+  });
+
   test('says what is expected of a key', () => {
     const metadata = z.record(z.string().max(4), z.string());
     expect(() => validate(z.object({ metadata }), { metadata: { longer: 'x' } })).toThrow(

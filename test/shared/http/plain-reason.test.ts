@@ -16,6 +16,7 @@ describe('a reason', () => {
     ['a number instead of what is none', z.coerce.number(), 'x', 'expected a number'],
     ['a switch', z.boolean(), null, 'expected a boolean, received null'],
     ['a list', z.array(z.string()), {}, 'expected an array, received an object'],
+    ['a list of fixed places', z.tuple([z.string()]), 'x', 'expected an array, received a string'],
     ['an object', z.object({}), [], 'expected an object, received an array'],
     ['a map', z.record(z.string(), z.string()), 'x', 'expected an object, received a string'],
     ['the most', z.int().max(16), 200, 'expected at most 16'],
