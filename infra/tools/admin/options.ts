@@ -141,18 +141,18 @@ export const readCommand = (args: readonly string[], nowMs: number): Command => 
       ...expiryOf(values),
       no_content: values['no-content'],
     };
-    return { command, ...common, key: { ...checked(NewApiKey, key, 'the options'), organization } };
+    return { command, ...common, key: { ...checkedOptions(NewApiKey, key), organization } };
   }
   if (command === 'limit-organization') {
     const limits = { ...rateLimits(values), month_budget: dollars(values, 'month-budget'), prepaid: values.prepaid };
     const organization = organizationOf(values);
-    return { command, ...common, organization, limits: checked(OrganizationLimits, limits, 'the options') };
+    return { command, ...common, organization, limits: checkedOptions(OrganizationLimits, limits) };
   }
   if (command === 'apply-default-limits') return { command, ...common };
   if (command === 'grant-credit') {
     const grant = { amount: dollars(values, 'dollars'), reason: values.reason, ...expiryOf(values) };
     const organization = organizationOf(values);
-    return { command, ...common, organization, grant: checked(NewCreditGrant, grant, 'the options') };
+    return { command, ...common, organization, grant: checkedOptions(NewCreditGrant, grant) };
   }
   if (command === 'bootstrap')
     return { command, ...common, email: checked(Email, values.email, '--email'), isExempt: values['without-second-factor'] };
@@ -333,7 +333,28 @@ const faultsText = (source: string, faults: readonly string[]): string =>
   faults.length === 1 ? `Invalid input in ${source}: ${faults[0]}` : [`Invalid input in ${source}:`, ...faults].join('\n- ');
 
 const checked = <Schema extends z.ZodType>(schema: Schema, value: unknown, source: string): z.output<Schema> => {
+  if (value === undefined) throw new UsageError(`${source} is missing.`);
   const result = schema.safeParse(value);
   if (!result.success) throw new UsageError(faultsText(source, explainFaults(schema, value, result.error, WORDS)));
+  return result.data;
+};
+
+// The options that have other names than the fields that they set.
+const OPTION_NAMES: Readonly<Record<string, string>> = {
+  amount: 'dollars',
+  expires_at: 'expires',
+  'budgets.day': 'day-budget',
+  'budgets.month': 'month-budget',
+  'budgets.total': 'total-budget',
+};
+
+const withOptionName = (fault: string): string =>
+  fault
+    .replace(/^(?:limits\.)?([\w.]+)/, (_, field: string) => `--${OPTION_NAMES[field] ?? field.replaceAll('_', '-')}`)
+    .replace(/ is missing: .*/, ' is missing.');
+
+const checkedOptions = <Schema extends z.ZodType>(schema: Schema, fields: object): z.output<Schema> => {
+  const result = schema.safeParse(fields);
+  if (!result.success) throw new UsageError(explainFaults(schema, fields, result.error, WORDS).map(withOptionName).join('\n'));
   return result.data;
 };

@@ -200,7 +200,7 @@ describe('npm run admin', () => {
     [['create-key', '--org', 'o', '--expires', ''], /--expires: expected a day in UTC/],
     [['create-key', '--org', 'o', '--expires', '2099-1-1'], /--expires: expected a day in UTC/],
     [['create-key', '--org', 'o', '--expires', '2099-01-01T12:00'], /--expires: .*or a time with its zone/],
-    [['create-key', '--org', 'o', '--requests-per-minute', ''], /requests_per_minute/],
+    [['create-key', '--org', 'o', '--requests-per-minute', ''], /^--requests-per-minute: expected a number/],
     [['create-key', '--nonsense'], /--nonsense/],
     [['create-key', '--org', 'o', '--actor', ' '], /--actor is empty/],
     [['tickets', '--org', ''], /--org is missing/],
