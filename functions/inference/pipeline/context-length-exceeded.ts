@@ -21,31 +21,40 @@ const remedyOf = ({ promptTokens, windowTokens, names }: ExceededFacts): string 
   return usesAutoTruncation(names) ? `${shorten}, or send truncation: "auto"` : shorten;
 };
 
-const boundOf = (maxPromptTokens: number, names: FieldNames | undefined): { param: string; bound: string; remedy: string } => {
+interface PromptBound {
+  param: string;
+  bound: string;
+  remedy: string;
+}
+
+const boundOf = ({ windowTokens, names }: ExceededFacts, maxPromptTokens: number): PromptBound => {
   const param = nameOf('prompt_truncate_len', names);
   if (!usesAutoTruncation(names)) return { param, bound: `${param} is ${maxPromptTokens}`, remedy: `raise ${param}` };
   return {
     param: nameOf('messages', names),
-    bound: `With truncation: "auto", ${maxPromptTokens} tokens are left for the prompt`,
+    bound: `With truncation: "auto", ${maxPromptTokens} of the model's ${windowTokens} tokens are left for the prompt`,
     remedy: `lower ${nameOf('max_tokens', names)}`,
   };
 };
 
+// Clients such as LiteLLM recognize the error by the words with which OpenAI's message begins.
 const messageOf = (facts: ExceededFacts): string => {
   const { promptTokens, maxTokens, windowTokens, maxPromptTokens, names } = facts;
-  const inPrompt = `${promptTokens} tokens in the ${nameOf('messages', names)}, `;
-  const others = `${maxTokens} tokens in the completion; the model's context length is ${windowTokens}`;
-  const limit = maxPromptTokens === undefined ? undefined : boundOf(maxPromptTokens, names);
-  return limit
-    ? `${limit.bound}, but the messages and tools that are never evicted are longer: ${inPrompt}${others}. Shorten them or ${limit.remedy}.`
-    : `This request does not fit the model's context window: ${promptTokens === undefined ? '' : inPrompt}${others}. ${remedyOf(facts)}.`;
+  if (maxPromptTokens !== undefined) {
+    const { bound, remedy } = boundOf(facts, maxPromptTokens);
+    return `${bound}, but the messages and tools that are never evicted have ${promptTokens}. Shorten them or ${remedy}.`;
+  }
+  const inCompletion = `asks for ${maxTokens} tokens in the completion`;
+  const request =
+    promptTokens === undefined ? inCompletion : `has ${promptTokens} tokens in the ${nameOf('messages', names)} and ${inCompletion}`;
+  return `This model's maximum context length is ${windowTokens} tokens, but the request ${request}. ${remedyOf(facts)}.`;
 };
 
 /** The prompt and the answer don't fit the context window, or the prompt exceeds its own limit. */
 export class ContextLengthExceeded extends InvalidRequest {
   constructor(facts: ExceededFacts, message = messageOf(facts)) {
     const { maxPromptTokens, names } = facts;
-    const param = maxPromptTokens === undefined ? nameOf('messages', names) : boundOf(maxPromptTokens, names).param;
+    const param = maxPromptTokens === undefined ? nameOf('messages', names) : boundOf(facts, maxPromptTokens).param;
     super({ code: 'context_length_exceeded', param, message });
   }
 }

@@ -22,7 +22,7 @@ export class TextTooLong extends InvalidRequest {
     super({
       code: TOO_LONG,
       param: name,
-      message: `'${name}' has ${tokens} tokens, and the model's context length is ${windowTokens}. Shorten or split it.`,
+      message: `This model's maximum context length is ${windowTokens} tokens, but '${name}' has ${tokens} tokens. Shorten or split it.`,
     });
   }
 }

@@ -102,7 +102,12 @@ describe('the context window', () => {
     const { status, body } = await post({ messages: [long], max_tokens: 4_096, context_length_exceeded_behavior: 'error' });
     expect(status).toBe(400);
     expect(body).toMatchObject({
-      error: { code: 'context_length_exceeded', message: expect.stringMatching(/tokens in the messages, 4096 tokens.*8192/) },
+      error: {
+        code: 'context_length_exceeded',
+        message: expect.stringMatching(
+          /^This model's maximum context length is 8192 tokens, .* tokens in the messages and asks for 4096 tokens in the completion/,
+        ),
+      },
     });
   });
 

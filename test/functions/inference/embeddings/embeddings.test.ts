@@ -166,7 +166,7 @@ describe('a text longer than the context window', () => {
       status: 400,
       code: 'context_length_exceeded',
       param: 'input[2]',
-      message: expect.stringContaining("'input[2]' has 1001 tokens"),
+      message: expect.stringMatching(/^This model's maximum context length is 1000 tokens, but 'input\[2\]' has 1001 tokens\./),
     });
     expect([sent.length, await inFlight()]).toEqual([0, 0]);
     expect(await events()).toMatchObject([{ outcome: 'upstream_failed', cost_nanos: 0n, prompt_tokens: 0 }]);

@@ -89,12 +89,18 @@ describe('a request that exceeds the window', () => {
     expect(await fitInto(long, {}, 1_950)).toMatchObject({ maxTokens: 50 });
   });
 
-  test('is rejected with all three numbers if the caller wants an error', async () => {
+  test('is rejected with all three numbers, in words that clients recognize, if the caller wants an error', async () => {
     await expect(fitInto(long, { requestedTokens: 600, whenExceeded: 'error' })).rejects.toEqual(
-      tooLong('messages', /1500 tokens.*600 tokens.*2000/),
+      tooLong(
+        'messages',
+        /^This model's maximum context length is 2000 tokens, but the request has 1500 tokens in the messages and asks for 600 tokens in the completion\. Shorten the messages or lower max_tokens\.$/,
+      ),
     );
     await expect(fitInto(short, { requestedTokens: 32_000, whenExceeded: 'error' }, 20)).rejects.toEqual(
-      tooLong('messages', /32000.*2000\. Lower max_tokens\.$/),
+      tooLong(
+        'messages',
+        /^This model's maximum context length is 2000 tokens, but the request asks for 32000 tokens in the completion\. Lower max_tokens\.$/,
+      ),
     );
   });
 
@@ -128,7 +134,10 @@ describe('prompt_truncate_len', () => {
 
   test('is a 400 if the messages that must stay are longer', async () => {
     await expect(fitInto(long, { maxPromptTokens: 50 }, 60, [2])).rejects.toEqual(
-      tooLong('prompt_truncate_len', /prompt_truncate_len is 50.*60 tokens.*2000/),
+      tooLong(
+        'prompt_truncate_len',
+        /^prompt_truncate_len is 50, but the messages and tools that are never evicted have 60\. Shorten them or raise prompt_truncate_len\.$/,
+      ),
     );
   });
 });
@@ -164,13 +173,19 @@ describe('the error for a request that does not fit', () => {
   test('uses the field names of a completion', async () => {
     const window = completions.window({ model: 'm', prompt: 'x', max_tokens: 5 }, of, 5);
     await refuse({ texts: ['a'.repeat(5_000)] }, window).toEqual(
-      tooLong('prompt', /2500 tokens in the prompt, 5 tokens in the completion.*2000\. Shorten the prompt\.$/),
+      tooLong(
+        'prompt',
+        /length is 2000 tokens, .* has 2500 tokens in the prompt and asks for 5 tokens in the completion\. Shorten the prompt\.$/,
+      ),
     );
   });
 
   test('uses the field names of a response', async () => {
     await refuse(long, windowOf(read({ max_output_tokens: 5 }), of, 5)).toEqual(
-      tooLong('input', /2500 tokens in the input, 5 .*2000\. Shorten the input, or send truncation: "auto"\.$/),
+      tooLong(
+        'input',
+        /length is 2000 tokens, .* has 2500 tokens in the input and asks for 5 .*\. Shorten the input, or send truncation: "auto"\.$/,
+      ),
     );
   });
 
@@ -178,7 +193,7 @@ describe('the error for a request that does not fit', () => {
     await refuse(long, windowOf(read({ truncation: 'auto' }), of, 100)).toEqual(
       tooLong(
         'input',
-        /^With truncation: "auto".* 1900 tokens.*2500 tokens in the input.*2000\. Shorten them or lower max_output_tokens\.$/,
+        /^With truncation: "auto", 1900 of the model's 2000 tokens are left for the prompt, but .* have 2500\. Shorten them or lower max_output_tokens\.$/,
       ),
     );
   });
