@@ -69,6 +69,9 @@ const endCookie = async (): Promise<void> => {
   localStorage.removeItem(OWED_LOGOUT);
 };
 
+const signedOut = (): ApiFailure =>
+  new ApiFailure({ status: 401, code: 'signed_out', message: 'You have signed out. Sign in to continue.' });
+
 let refreshing: Promise<string> | undefined;
 
 // One tab at a time, because each refresh replaces the cookie.
@@ -79,6 +82,8 @@ const refreshOnce = (): Promise<string> =>
       // After it, there is no session to renew.
       if (localStorage.getItem(OWED_LOGOUT)) await endCookie();
       const session = await callWithCookie('POST /v1/auth/browser/refresh', {});
+      // The user can have signed out meanwhile.
+      if (state === 'signed-out') throw signedOut();
       keep(session);
       return session.access_token;
     } catch (error) {
@@ -90,10 +95,11 @@ const refreshOnce = (): Promise<string> =>
   });
 
 /**
- * Replaces the access token.
+ * Replaces the access token. After a logout, only a login begins a session: a screen that was left can still ask.
  * @throws ApiFailure, with `expired` or `signed-out` as the state if the session has ended
  */
-export const refresh = (): Promise<string> => {
+export const refresh = async (): Promise<string> => {
+  if (state === 'signed-out') throw signedOut();
   refreshing ??= refreshOnce().finally(() => {
     refreshing = undefined;
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import type { ConsolePage } from '../../support/browser/console-page.ts';
 import { openConsole, type TestConsole } from '../../support/browser/console-session.ts';
 import type { SignedIn } from '../../support/clients/control.ts';
@@ -35,6 +35,14 @@ const signedOut = async (path: string, use: (opened: ConsolePage) => Promise<voi
   await use(opened);
   expect(opened.faults).toEqual([]);
   await opened.close();
+};
+
+// Until the page has read the last reply, and no renewal is in progress.
+const staysOnForm = async (page: Page): Promise<void> => {
+  await page.waitForLoadState('networkidle');
+  await page.evaluate("navigator.locks.request('sluice-refresh', () => new Promise(requestAnimationFrame))");
+  expect(await page.getByRole('heading', { name: 'Sign in to Sluice' }).count()).toBe(1);
+  expect(await page.locator('#main').count()).toBe(0);
 };
 
 describe('the sign-in page', () => {
@@ -131,6 +139,49 @@ describe('a session', () => {
       await page.getByRole('button', { name: 'Sign out' }).click();
       await other.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
       await page.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
+    }));
+
+  test('stays ended if it was just being renewed', () =>
+    signedOut('/account', async ({ page }) => {
+      await signIn(page, owner);
+      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+      const [renewed, sendOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      await page.route('**/v1/auth/browser/refresh', async (route) => {
+        const response = await route.fetch();
+        renewed.resolve();
+        await sendOn.promise;
+        await route.fulfill({ response });
+      });
+      await page.route(/\/v1\/users/, (route) => route.fulfill({ status: 401, json: {} }), { times: 1 });
+      await page.getByRole('link', { name: 'Users', exact: true }).click();
+      await renewed.promise;
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
+      const [reply] = await Promise.all([page.waitForResponse(/browser\/refresh/), sendOn.resolve()]);
+      expect(reply.status()).toBe(200);
+      await staysOnForm(page);
+    }));
+
+  test('is not renewed for a screen that was left at the logout', () =>
+    signedOut('/account', async ({ page }) => {
+      await signIn(page, owner);
+      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+      const [asked, sendOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const refuse = async (route: Route): Promise<void> => {
+        if (route.request().method() !== 'DELETE') return route.fallback();
+        asked.resolve();
+        await sendOn.promise;
+        await route.fulfill({ status: 401, json: {} });
+      };
+      await page.route(/\/v1\/me\/sessions$/, refuse);
+      await page.getByRole('button', { name: 'End all other sessions' }).click();
+      await page.getByRole('button', { name: 'End other sessions' }).click();
+      await asked.promise;
+      // Another tab signs out, but has not ended the cookie.
+      await page.evaluate("new BroadcastChannel('sluice-session').postMessage('signed-out')");
+      await page.getByRole('heading', { name: 'Sign in to Sluice' }).waitFor();
+      await Promise.all([page.waitForResponse(/\/v1\/me\/sessions$/), sendOn.resolve()]);
+      await staysOnForm(page);
     }));
 
   test('is that of whoever signed in last, also in the tabs of another user', () =>
