@@ -14,6 +14,8 @@ export interface FaultWords {
   whole?: string;
   /** Fields of earlier releases, with what replaces them. */
   removed?: Readonly<Record<string, string>>;
+  /** The name of a value for its reader. Default: its path. */
+  nameOf?: (path: Path) => string;
 }
 
 type Path = readonly PropertyKey[];
@@ -52,7 +54,7 @@ const explain = (schema: unknown, value: unknown, issue: z.core.$ZodIssue, words
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownName(schema, path, key, words));
   if (issue.code === 'invalid_key') return [unknownName(schema, path.slice(0, -1), String(path.at(-1)), words)];
-  const place = pathText(path) || words.whole;
+  const place = (words.nameOf ?? pathText)(path) || words.whole;
   const actual = valueAt(value, path);
   const isMissing = actual === undefined && issue.code !== 'custom';
   const allowed = issue.code === 'custom' ? [] : allowedBy(schemaAt(schema, path));

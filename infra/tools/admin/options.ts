@@ -16,9 +16,9 @@ import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
 import { TicketStatus } from '../../../shared/tickets/ticket.ts';
 import { unixSeconds } from '../../../shared/time/units.ts';
-import { explainFaults, type FaultWords } from '../../config/explain-faults.ts';
 import { type AlarmName, isAlarmName } from '../../constructs/alarms/alarm-texts.ts';
 import { rejectKeptByNpm } from '../kept-by-npm.ts';
+import { checked, checkedOptions } from './checked.ts';
 import { checkTokenizer } from './tokenizer-files.ts';
 import { optionsOf, UsageError } from './usage.ts';
 import { isRequest } from './why/why-request.ts';
@@ -325,36 +325,4 @@ const modelOf = (fields: z.output<typeof ModelInFile>, file: string): Omit<Model
   } catch (error) {
     throw error instanceof InvalidRequest ? new UsageError(`Invalid input in ${file}: ${error.message}`) : error;
   }
-};
-
-const WORDS: FaultWords = { field: 'field' };
-
-const faultsText = (source: string, faults: readonly string[]): string =>
-  faults.length === 1 ? `Invalid input in ${source}: ${faults[0]}` : [`Invalid input in ${source}:`, ...faults].join('\n- ');
-
-const checked = <Schema extends z.ZodType>(schema: Schema, value: unknown, source: string): z.output<Schema> => {
-  if (value === undefined) throw new UsageError(`${source} is missing.`);
-  const result = schema.safeParse(value);
-  if (!result.success) throw new UsageError(faultsText(source, explainFaults(schema, value, result.error, WORDS)));
-  return result.data;
-};
-
-// The options that have other names than the fields that they set.
-const OPTION_NAMES: Readonly<Record<string, string>> = {
-  amount: 'dollars',
-  expires_at: 'expires',
-  'budgets.day': 'day-budget',
-  'budgets.month': 'month-budget',
-  'budgets.total': 'total-budget',
-};
-
-const withOptionName = (fault: string): string =>
-  fault
-    .replace(/^(?:limits\.)?([\w.]+)/, (_, field: string) => `--${OPTION_NAMES[field] ?? field.replaceAll('_', '-')}`)
-    .replace(/ is missing: .*/, ' is missing.');
-
-const checkedOptions = <Schema extends z.ZodType>(schema: Schema, fields: object): z.output<Schema> => {
-  const result = schema.safeParse(fields);
-  if (!result.success) throw new UsageError(explainFaults(schema, fields, result.error, WORDS).map(withOptionName).join('\n'));
-  return result.data;
 };

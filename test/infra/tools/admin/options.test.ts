@@ -65,6 +65,7 @@ test.each([
   [['create-key', '--org', 'org_a', '--requests-per-minute', 'many'], '--requests-per-minute: expected a number.'],
   [['create-key', '--org', 'org_a', '--concurrency', '0.5'], '--concurrency: expected an integer.'],
   [['grant-credit', '--org', 'org_a'], '--dollars is missing.\n--reason is missing.'],
+  [['create-key', '--org', 'org_a', '--models', 'a,'], '--models: expected at least 1 character.'],
   [['bootstrap', '--email', 'you'], 'Invalid input in --email: expected a valid email address.'],
   [
     ['register-tokenizer', '--tokenizer', 'tokenizer.json', '--task', 'paint'],
