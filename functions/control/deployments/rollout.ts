@@ -96,7 +96,7 @@ export const shiftTraffic = (deployment: Deployment, percent: number, nowMs: num
     if (percent === 100 && deployment.traffic_percent === 100) return deployment;
     throw new WrongState(
       'no_rollout',
-      'The deployment has only one generation, which gets all traffic. Send traffic_percent with a new runtime, model, environment, accelerators or instance types.',
+      'The deployment has only one generation, which gets all traffic. Send traffic_percent with a new runtime, model, environment, adapters, accelerators or instance types.',
     );
   }
   if (percent > 0) return { ...deployment, traffic_percent: percent };

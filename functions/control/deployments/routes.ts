@@ -138,7 +138,7 @@ export const deploymentRoutes = [
       operationId: 'updateDeployment',
       summary: 'Update a deployment, or roll out a new generation',
       description:
-        'Fields that you omit keep their values. A new runtime, model, environment, accelerators or instance types make a new generation. It starts beside the old one and gets `traffic_percent` of the requests once it is ready. If it fails, all requests go to the old one.',
+        'Fields that you omit keep their values. A new runtime, model, environment, `adapters`, accelerators or instance types make a new generation. It starts beside the old one and gets `traffic_percent` of the requests once it is ready. If it fails, all requests go to the old one.',
       access: 'deployments:write',
       limits: ['aws_calls'],
       ...change,

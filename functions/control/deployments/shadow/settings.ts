@@ -65,7 +65,7 @@ export const changeShadow = (before: Deployment, settings: ShadowFields, live: r
   if (live.length < 2 || newest === undefined)
     throw new WrongState(
       'no_rollout',
-      'The deployment has no new generation to compare. Send shadow with a new runtime, model, environment, accelerators or instance types, while the deployment is running.',
+      'The deployment has no new generation to compare. Send shadow with a new runtime, model, environment, adapters, accelerators or instance types, while the deployment is running.',
     );
   if (before.traffic_percent > 0)
     throw new InvalidValue('shadow', 'expected a new generation without traffic. Also send traffic_percent 0');
