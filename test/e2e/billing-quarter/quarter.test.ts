@@ -41,7 +41,7 @@ beforeAll(async () => {
     await world.run(step);
   }
   world.readAgain();
-}, 600_000);
+}, 1_800_000);
 afterAll(async () => {
   jest.restoreAllMocks();
   await database.close();
