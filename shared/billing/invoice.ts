@@ -6,9 +6,9 @@ import { ReplacedMonth } from './billed-month.ts';
 import { Address } from './seller.ts';
 
 /**
- * Kinds of an invoice's lines. `tokens`: tokens of a kind at a price. `metering_difference`: the rounding difference
- * between the exact cost of the events of a model and price version, and their tokens × price; each request is rounded
- * to the nano-dollar and never charged more than was held for it. `gpu_time`: instances of a deployment.
+ * Kinds of an invoice's lines. `tokens`: tokens of a kind at a price. `metering_difference`: the difference between the
+ * exact cost of the events of a model or deployment at a price version, and their quantity × price; each event is
+ * rounded to the nano-dollar and never charged more than was held for it. `gpu_time`: instances of a deployment.
  * `prepaid_credit`: the part that was paid from credit. `adjustment`: events that were rated again. `carried_forward`:
  * a negative total of the last invoice. `tax`: of the hook. `rounding`: of the total to the minor unit.
  */

@@ -84,9 +84,9 @@ export const usageAddress = (month: string, organization: string | undefined): s
 const WORDS = { prompt: 'Prompt tokens', cached_prompt: 'Cached prompt tokens', completion: 'Completion tokens' } as const;
 
 /** A line as its group's table calls it. */
-export const lineName = ({ kind, token_kind, instance_type, description, rerate_from }: InvoiceLine): string => {
+export const lineName = ({ kind, token_kind, deployment, instance_type, description, rerate_from }: InvoiceLine): string => {
   if (kind === 'tokens' && token_kind) return WORDS[token_kind];
-  if (kind === 'metering_difference') return 'Rounding per request';
+  if (kind === 'metering_difference') return deployment === null ? 'Rounding per request' : 'Rounding per interval';
   if (kind === 'gpu_time') return `GPU time, ${instance_type ?? 'unknown instance type'}`;
   if (kind === 'adjustment' && rerate_from) return `Rerated, previously at ${rerate_from}`;
   return description;

@@ -34,11 +34,20 @@ const lineOf = (
   return { ...WITHOUT_USAGE, month, is_correction: isCorrection, ...names, description, ...line };
 };
 
+const REQUEST_DIFFERENCE = 'difference to the sum of all requests';
+const gpuTimeOn = (instanceType: string | null): string => `GPU time on ${instanceType}`;
+const gpuDifferenceOn = (instanceType: string | null): string => `${gpuTimeOn(instanceType)}, difference to the sum of all intervals`;
+
+/** The description that release 0.1.0 gave to a line. */
+export const descriptionOfFirstRelease = ({ description, instance_type }: InvoiceLine): string =>
+  description.replace(gpuDifferenceOn(instance_type), REQUEST_DIFFERENCE);
+
 // The events' exact cost beyond quantity × unit price: each is rounded, and costs at most what was held for it.
 const differenceLine = (group: ChargeGroup, period: LinePeriod, lines: readonly InvoiceLine[]): InvoiceLine[] => {
   const amount_nanos = group.cost_nanos - sumLines(lines);
   if (amount_nanos === 0n) return [];
-  return [lineOf(group, period, 'difference to the sum of all requests', { kind: 'metering_difference', amount_nanos })];
+  const words = group.deployment === null ? REQUEST_DIFFERENCE : gpuDifferenceOn(group.instance_type);
+  return [lineOf(group, period, words, { kind: 'metering_difference', amount_nanos })];
 };
 
 const tokenLines = (group: ChargeGroup, period: LinePeriod, prices: InvoicePrices): InvoiceLine[] => {
@@ -74,8 +83,13 @@ const gpuLines = (group: ChargeGroup, period: LinePeriod, prices: InvoicePrices)
   const unit_price_nanos = prices.instanceHour(instance_type, group.price_version);
   if (quantity === 0n && cost_nanos === 0n) return [];
   const amount_nanos = unit_price_nanos === null ? cost_nanos : divideRounded(quantity * unit_price_nanos, HOUR_SECONDS);
-  const words = `GPU time on ${instance_type}`;
-  const line = lineOf(group, period, words, { kind: 'gpu_time', quantity, unit: 'second', unit_price_nanos, amount_nanos });
+  const line = lineOf(group, period, gpuTimeOn(instance_type), {
+    kind: 'gpu_time',
+    quantity,
+    unit: 'second',
+    unit_price_nanos,
+    amount_nanos,
+  });
   return [...(quantity === 0n ? [] : [line]), ...differenceLine(group, period, quantity === 0n ? [] : [line])];
 };
 

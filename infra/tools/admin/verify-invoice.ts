@@ -4,6 +4,7 @@ import { grantedForVoid } from '../../../functions/billing/close/credit-service-
 import { type DayFile, loadDay, monthOfDay } from '../../../functions/billing/close/day-file.ts';
 import { Inputs } from '../../../functions/billing/close/inputs.ts';
 import { createInvoicePrices } from '../../../functions/billing/close/invoice-prices.ts';
+import { descriptionOfFirstRelease } from '../../../functions/billing/close/line.ts';
 import { addProject, listProjects, type ProjectSums, projectsOf, toProjectCharge } from '../../../functions/billing/close/project-sums.ts';
 import {
   prepaidCreditKey,
@@ -65,7 +66,9 @@ const inWords = (line: InvoiceLine | undefined, currency: string): string =>
 // Release 0.1.0 wrote lines of another form.
 const isOfFirstRelease = (billed: readonly InvoiceLine[]): boolean => billed.every(({ rerate_from }) => rerate_from === undefined);
 const inBilledForm = (billed: readonly InvoiceLine[], derived: readonly InvoiceLine[]): readonly InvoiceLine[] =>
-  isOfFirstRelease(billed) ? derived.map(({ rerate_from: _, ...line }) => line) : derived;
+  isOfFirstRelease(billed)
+    ? derived.map(({ rerate_from: _, ...line }) => ({ ...line, description: descriptionOfFirstRelease(line) }))
+    : derived;
 
 // It rounded all currencies to cents, as dollars are.
 const roundedLike = ({ month, currency, lines }: Invoice): Pick<Invoice, 'month' | 'currency'> => ({

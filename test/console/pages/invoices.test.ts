@@ -46,7 +46,14 @@ describe('the lines of an invoice', () => {
   });
 
   test('are called by their tokens, or as the invoice calls them', () => {
-    expect([tokens, tax].map(lineName)).toEqual(['Completion tokens', 'VAT 20 %']);
+    const difference = line({ kind: 'metering_difference', token_kind: null });
+    const ofGpu = { ...difference, model: null, deployment: 'dep_1', deployment_name: 'chat' };
+    expect([tokens, tax, difference, ofGpu].map(lineName)).toEqual([
+      'Completion tokens',
+      'VAT 20 %',
+      'Rounding per request',
+      'Rounding per interval',
+    ]);
   });
 });
 

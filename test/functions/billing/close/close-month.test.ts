@@ -106,6 +106,7 @@ describe('the invoice of a month', () => {
     const [difference, line] = (await invoiceOf()).lines;
     expect(line).toMatchObject({ kind: 'gpu_time', deployment, deployment_name: 'assistant', quantity: 250n, unit: 'second' });
     expect([line?.amount_nanos, difference?.kind, difference?.amount_nanos]).toEqual([97_916_667n, 'metering_difference', -1n]);
+    expect(difference?.description).toBe(`assistant, GPU time on ${line?.instance_type}, difference to the sum of all intervals`);
   });
 
   test('says which lines are the surcharge of an adapter, also after it was deleted', async () => {

@@ -50,8 +50,9 @@ const tamper = async (event: UsageEvent, costNanos: bigint | undefined): Promise
     });
 };
 
-const changeLinesOfOctober = async (change: (line: InvoiceLine, i: number) => InvoiceLine): Promise<void> => {
-  const { id, lines, replaced } = await invoiceOf();
+const changeLinesOfOctober = (change: (line: InvoiceLine, i: number) => InvoiceLine): Promise<void> => changeLines('2026-10', change);
+const changeLines = async (month: string, change: (line: InvoiceLine, i: number) => InvoiceLine): Promise<void> => {
+  const { id, lines, replaced } = await invoiceOf(month);
   await database.database.update({
     TableName: database.tables.Billing as string,
     Key: { account: id, record: 'invoice' },
@@ -156,6 +157,26 @@ describe('the verification of an invoice', () => {
   test('says equal for an invoice of release 0.1.0, whose lines lack the price version before', async () => {
     await changeLinesOfOctober(({ rerate_from: _, ...line }) => line);
     expect(await verify()).toMatchObject({ differences: [] });
+  });
+
+  test('says equal for an invoice of release 0.1.0, which called the difference of GPU time one of requests', async () => {
+    const seconds = { deployment_id: newId('deployment'), org_id: organization, seconds: 60, cost_nanos: 23_500_001n };
+    for (const day of [DAY, '2026-11-02']) await closing.addGpu({ ...seconds, started_at: Date.parse(`${day}T00:00:00Z`) });
+    await close('2026-11');
+    const inWordsOfFirstRelease = ({ rerate_from: _, ...line }: InvoiceLine): InvoiceLine => ({
+      ...line,
+      description: line.description.replace(
+        /GPU time on \S+, difference to the sum of all intervals/,
+        'difference to the sum of all requests',
+      ),
+    });
+    const { lines } = await invoiceOf('2026-11');
+    expect(lines.map(inWordsOfFirstRelease).filter(({ kind }) => kind === 'metering_difference')).toMatchObject([
+      { description: 'assistant, difference to the sum of all requests' },
+      { description: 'Correction for 2026-10: assistant, difference to the sum of all requests' },
+    ]);
+    await changeLines('2026-11', inWordsOfFirstRelease);
+    expect((await verify('2026-11')).differences).toEqual([]);
   });
 
   test('says equal for an invoice of release 0.1.0 in a currency without cents, which was rounded to cents', async () => {
