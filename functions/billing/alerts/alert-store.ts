@@ -7,7 +7,7 @@ import { type Alert, LastAlerts } from './last-alerts.ts';
 /** Another alert of the limit was stored since its last one was read. */
 export class AlertedMeanwhile extends Error {}
 
-// Credit thresholds are percentages of the credit that was available after the last grant.
+// Credit thresholds are percentages of the credit that was not spent after the last grant.
 const CreditBaseline = z.object({
   /** The number of ledger entries included in the balance. */
   entries: z.int(),

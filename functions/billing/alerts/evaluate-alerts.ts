@@ -4,9 +4,11 @@ import type { LimiterReader } from '../../../shared/admission/stores/limiter-rea
 import { readAllShards } from '../../../shared/admission/stores/reservation.ts';
 import type { BillingProfile } from '../../../shared/billing/billing-profile.ts';
 import { type CreditStore, isGrant } from '../../../shared/credit/credit-store.ts';
+import { heldForDeployments } from '../../../shared/credit/held-credit.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import { transact } from '../../../shared/database/transaction.ts';
+import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import { prefixes } from '../../../shared/ids/id.ts';
 import { type NotificationType, newNotification } from '../../../shared/notifications/notification.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
@@ -20,6 +22,7 @@ export interface AlertDependencies {
   database: Database;
   limiters: Pick<LimiterReader, 'get' | 'getMany'>;
   credit: Pick<CreditStore, 'list'>;
+  deployments: Pick<DeploymentStore, 'list'>;
   alerts: AlertStore;
   outbox: Outbox;
   /** The thresholds of an organization. */
@@ -104,8 +107,8 @@ const alertOfCredit = async (
   item: LimiterItem,
   percentages: readonly number[],
 ): Promise<void> => {
-  // Credit held for requests in flight isn't spent yet.
-  const leftNanos = availableNanosOf(item) + heldFromCredit(item);
+  // Credit that is held isn't spent yet.
+  const leftNanos = availableNanosOf(item) + heldFromCredit(item) + (await heldForDeployments(deps.deployments, organization));
   const baseline = await currentBaseline(deps, organization, item, leftNanos);
   if (!baseline) return;
   const threshold = thresholdReached(baseline.baseline_nanos - leftNanos, baseline.baseline_nanos, percentages);

@@ -9,12 +9,15 @@ import { endReservations } from '../../../../shared/admission/stores/reservation
 import { DEFAULT_THRESHOLDS } from '../../../../shared/billing/billing-profile.ts';
 import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
 import { createRecordTable } from '../../../../shared/database/record-table.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
+import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createOutbox } from '../../../../shared/notifications/outbox.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../shared/time/units.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/emulators/database.ts';
 import { accountStores } from '../../../support/fixtures/account-stores.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/fixtures/callers.ts';
+import { deploymentsOf, storeDeployment } from '../../../support/fixtures/deployments.ts';
 import { grantCredit } from '../../../support/fixtures/grant-credit.ts';
 import { limitOrganization, limitProject } from '../../../support/fixtures/limit-organization.ts';
 import { newId } from '../../../support/fixtures/new-id.ts';
@@ -40,6 +43,7 @@ const depsOf = (nowMs = NOON, thresholds: readonly number[] = DEFAULT_THRESHOLDS
   database: database.database,
   limiters: database.limiters,
   credit: createCreditStore(database.database, tableOf('Accounts')),
+  deployments: deploymentsOf(database),
   alerts: createAlertStore(database.database, tableOf('Billing')),
   outbox: createOutbox(createRecordTable(database.database, tableOf('Notifications'))),
   profileOf: async () => ({ budget_thresholds: [...thresholds], credit_thresholds: [...thresholds] }),
@@ -299,6 +303,31 @@ describe('evaluateAlerts for credit', () => {
       { type, subject: organization, threshold: 80, available: '2', available_after_last_grant: '10' },
       { type, subject: organization, threshold: 50, available: '10', available_after_last_grant: '20' },
     ]);
+  });
+
+  test('doesn’t count credit that is held for a deployment as used, until it pays for GPU time', async () => {
+    const organization = newId('organization');
+    await limitOrganization(database.limiters, organization, { isPrepaid: true }, NOON);
+    const move = (nanos: bigint): Promise<unknown> =>
+      database.database.update({
+        TableName: tableOf('Keys'),
+        Key: { id: organization },
+        UpdateExpression: 'ADD avail :nanos',
+        ExpressionAttributeValues: { ':nanos': nanos },
+      });
+    const hold = (dollars: bigint): Partial<Deployment> => ({ meter: { until: NOON, held_nanos: dollars * DOLLAR, running: [] } });
+    const stored = await storeDeployment(database, { organization, ...hold(8n) });
+    const evaluate = (): Promise<void> => evaluateAlerts(depsOf(), { organization, keys: [] });
+    await grant(organization, 18n);
+    await move(-8n * DOLLAR);
+    await evaluate();
+    await move(-6n * DOLLAR);
+    await transact(database.database, [deploymentsOf(database).toReplace({ ...stored, ...hold(14n) })]);
+    await evaluate();
+    expect(await notifiedOf(organization)).toEqual([]);
+    await transact(database.database, [deploymentsOf(database).toReplace({ ...stored, ...hold(5n), version: stored.version + 1 })]);
+    await evaluate();
+    expect(await notifiedOf(organization)).toMatchObject([{ threshold: 50, available: '9', available_after_last_grant: '18' }]);
   });
 
   test('doesn’t notify an organization without credit or without thresholds', async () => {
