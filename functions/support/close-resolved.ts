@@ -6,6 +6,7 @@ import { newNotification } from '../../shared/notifications/notification.ts';
 import { afterClosing } from '../../shared/tickets/lifecycle.ts';
 import type { HistoryLine, Ticket } from '../../shared/tickets/ticket.ts';
 import type { SupportDependencies } from './dependencies.ts';
+import { isDone, type OnFailure } from './is-done.ts';
 
 const CLOSED = 'ticket.closed';
 
@@ -46,12 +47,15 @@ const close = async (deps: SupportDependencies, id: string): Promise<boolean> =>
 
 const isDue = ({ closes_at }: Pick<Ticket, 'closes_at'>, nowMs: number): boolean => closes_at !== null && closes_at <= nowMs;
 
-/** Closes the resolved tickets that are due. @returns their number */
-export const closeResolved = async (deps: SupportDependencies): Promise<number> => {
+/**
+ * Closes the resolved tickets that are due. A failure of one does not stop the others.
+ * @returns the number of closed ones
+ */
+export const closeResolved = async (deps: SupportDependencies, onFailure: OnFailure): Promise<number> => {
   let closed = 0;
   for await (const ticket of deps.tickets.ofStatus('resolved')) {
     if (!deps.hasTime()) break;
-    if (isDue(ticket, deps.now()) && (await close(deps, ticket.id))) closed += 1;
+    if (isDue(ticket, deps.now()) && (await isDone(ticket.id, () => close(deps, ticket.id), onFailure))) closed += 1;
   }
   return closed;
 };

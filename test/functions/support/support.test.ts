@@ -7,6 +7,7 @@ import type { SupportDependencies } from '../../../functions/support/dependencie
 import { handleSchedule } from '../../../functions/support/handle-schedule.ts';
 import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import type { Database } from '../../../shared/database/database.ts';
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { createRecordTable } from '../../../shared/database/record-table.ts';
 import { createOutbox } from '../../../shared/notifications/outbox.ts';
 import { createTicketStore } from '../../../shared/tickets/ticket-store.ts';
@@ -52,6 +53,12 @@ const at = (nowMs: number, more: Partial<SupportDependencies> = {}): SupportDepe
   ...more,
 });
 
+const unexpected = (error: unknown): never => {
+  throw error;
+};
+const closeDue = (deps: SupportDependencies) => closeResolved(deps, unexpected);
+const deleteDue = (deps: SupportDependencies) => deleteExpired(deps, unexpected);
+
 const open = async (fields: object = {}): Promise<string> =>
   (await desk.send('createTicket', { as: owner, atMs: startMs, body: { subject: 'a', body: 'b', ...fields } })).body.id;
 const resolve = (id: string, atMs = startMs) => desk.send('updateTicket', { as: support, id, atMs, body: { status: 'resolved' } });
@@ -68,10 +75,10 @@ describe('resolved tickets', () => {
     await resolve(due);
     await resolve(fresh, startMs + HOUR_MS);
     const closesAt = startMs + 7 * DAY_MS;
-    await closeResolved(at(closesAt - 1));
+    await closeDue(at(closesAt - 1));
     expect(await statusOf(due)).toBe('resolved');
-    await closeResolved(at(closesAt));
-    await closeResolved(at(closesAt + 1));
+    await closeDue(at(closesAt));
+    await closeDue(at(closesAt + 1));
     expect([await statusOf(due), await statusOf(fresh)]).toEqual(['closed', 'resolved']);
     const { body } = await desk.send('listTicketHistory', { as: owner, id: due, atMs: closesAt });
     expect(body.data.at(-1)).toMatchObject({
@@ -93,7 +100,7 @@ describe('resolved tickets', () => {
     const closesAt = startMs + 7 * DAY_MS;
     const answers = await Promise.all([
       desk.send('createTicketMessage', { as: owner, id, atMs: closesAt - 1, body: { body: 'It fails again.' } }),
-      closeResolved(at(closesAt)),
+      closeDue(at(closesAt)),
     ]);
     const status = await statusOf(id);
     // Whoever comes first wins; the message's own time is before the closing.
@@ -108,18 +115,18 @@ describe('closed tickets', () => {
     await desk.send('createTicketMessage', { as: support, id, atMs: startMs, body: { body: 'A note.', visibility: 'internal' } });
     await desk.send('updateTicket', { as: support, id, atMs: startMs, body: { assignee: support.userId } });
     await resolve(id);
-    await closeResolved(at(startMs + 7 * DAY_MS));
+    await closeDue(at(startMs + 7 * DAY_MS));
     return id;
   };
   const lateMs = () => startMs + 7 * DAY_MS + RETENTION_MS;
 
   test('are deleted after the retention, with every row and file', async () => {
     const id = await closed();
-    await deleteExpired(at(lateMs() - 1));
+    await deleteDue(at(lateMs() - 1));
     expect((await rowsOf(id)).length).toBeGreaterThanOrEqual(10);
     const files: object[] = [];
     const deleteFiles = async (ticket: object) => files.push(ticket) > 0;
-    await deleteExpired(at(lateMs(), { deleteFiles }));
+    await deleteDue(at(lateMs(), { deleteFiles }));
     expect(await rowsOf(id)).toEqual([]);
     expect(files).toContainEqual({ organization, ticket: id });
     const { data } = await desk.deps.audit.list(organization, { limit: 1 });
@@ -129,7 +136,7 @@ describe('closed tickets', () => {
   test('stay as long as they have files that could not be deleted', async () => {
     const id = await closed();
     const before = (await rowsOf(id)).length;
-    await deleteExpired(at(lateMs(), { deleteFiles: async () => false }));
+    await deleteDue(at(lateMs(), { deleteFiles: async () => false }));
     expect(await rowsOf(id)).toHaveLength(before);
   });
 
@@ -150,10 +157,8 @@ describe('closed tickets', () => {
       const crashing = { ...whole, transactWrite };
       const name = desk.emulator.tables.Tickets as string;
       const tickets = createTicketStore(crashing, name, createRecordTable(crashing, name));
-      await deleteExpired(at(lateMs(), { database: crashing, tickets })).catch((error: unknown) =>
-        expect(error).toEqual(new Error('crashed')),
-      );
-      await deleteExpired(at(lateMs()));
+      await deleteDue(at(lateMs(), { database: crashing, tickets })).catch((error: unknown) => expect(error).toEqual(new Error('crashed')));
+      await deleteDue(at(lateMs()));
       expect(await rowsOf(id)).toEqual([]);
     }
     expect(crashes).toBeGreaterThan(1);
@@ -193,19 +198,61 @@ describe('counts', () => {
   });
 });
 
-test('a run writes one line with its counts, also if a part of its work fails', async () => {
-  const lines: { message: string }[] = [];
+const logged = async (run: () => Promise<void>): Promise<{ message: string; ticket?: string }[]> => {
+  const lines: { message: string; ticket?: string }[] = [];
   const spy = jest.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(JSON.parse(String(text))) > 0);
   try {
-    await handleSchedule(at(startMs));
-    const broken = new Error('no database');
-    const failing = { ...desk.deps.tickets, find: () => Promise.reject(broken) };
-    const id = await open();
-    await resolve(id);
-    await expect(handleSchedule(at(startMs + 7 * DAY_MS, { tickets: failing }))).rejects.toThrow('1 of 3 tasks failed.');
+    await run();
   } finally {
     spy.mockRestore();
   }
-  expect(lines.filter(({ message }) => message === 'tickets_counted')).toHaveLength(2);
-  expect(lines.filter(({ message }) => message === 'tickets_not_closed')).toHaveLength(1);
+  return lines;
+};
+
+test('a run writes one line with its counts, also if a part of its work fails', async () => {
+  const lines = await logged(async () => {
+    await handleSchedule(at(startMs));
+    const ofStatus: SupportDependencies['tickets']['ofStatus'] = (status) => {
+      if (status === 'resolved') throw new Error('no database');
+      return own.tickets.ofStatus(status);
+    };
+    const run = handleSchedule(at(startMs + 7 * DAY_MS, { tickets: { ...own.tickets, ofStatus } }));
+    await expect(run).rejects.toThrow('2 failed, the first with Error: no database');
+  });
+  expect(lines.filter(({ message }) => message.startsWith('tickets_')).map(({ message }) => message)).toEqual([
+    'tickets_counted',
+    'tickets_not_closed',
+    'tickets_not_counted',
+  ]);
+});
+
+test.each([
+  ['close', 'tickets_not_closed', 'closed', 7 * DAY_MS],
+  ['be deleted', 'tickets_not_deleted', undefined, 7 * DAY_MS + RETENTION_MS],
+])('a ticket that can never %s holds up no other one, and is named in the log of each run', async (_, message, status, afterMs) => {
+  const [broken, other] = [await open(), await open()];
+  for (const [id, ms] of [
+    [broken, 0],
+    [other, 1],
+  ] as const)
+    await resolve(id, startMs + ms);
+  if (status === undefined) await closeDue(at(startMs + 7 * DAY_MS + 1));
+  const find = (id: string) => (id === broken ? Promise.reject(new Error('a broken row')) : own.tickets.find(id));
+  const tickets = { ...own.tickets, find };
+  for (let run = 1; run <= 2; run++) {
+    const lines = await logged(() =>
+      expect(handleSchedule(at(startMs + afterMs + 1, { tickets }))).rejects.toThrow('1 failed, the first with Error: a broken row'),
+    );
+    expect(lines.filter((line) => line.message === message)).toMatchObject([{ ticket: broken }]);
+    expect(lines.filter((line) => line.message === 'tickets_counted')).toHaveLength(1);
+  }
+  expect(await statusOf(other)).toBe(status);
+});
+
+test('a run that finds no database tries no other ticket', async () => {
+  for (let i = 0; i < 2; i++) await resolve(await open());
+  let tried = 0;
+  const find = () => Promise.reject(new DatabaseUnavailable(new Error(`attempt ${++tried}`)));
+  await logged(() => expect(handleSchedule(at(startMs + 7 * DAY_MS, { tickets: { ...own.tickets, find } }))).rejects.toThrow('attempt 1'));
+  expect(tried).toBe(1);
 });
