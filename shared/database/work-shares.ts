@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { logError } from '../logging/log.ts';
 import type { RecordKey, RecordTable } from './record-table.ts';
 
 class PlaceTaken extends Error {}
@@ -35,6 +36,10 @@ export const createWorkShares = (table: RecordTable, { record, atOnce, leaseMs, 
     }
     return undefined;
   };
+  // A failure must not hide the work's own result, and the place is free again after the lease.
+  const release = (recordKey: RecordKey, claim: string): Promise<void> =>
+    table.unclaim(recordKey, claim).catch((error: unknown) => logError('place_not_released', error, { ...recordKey }));
+
   return {
     /** Does work for an organization, unless all its places are taken. @returns true if the work was done */
     use: async (organization: string, work: () => Promise<void>): Promise<boolean> => {
@@ -44,7 +49,7 @@ export const createWorkShares = (table: RecordTable, { record, atOnce, leaseMs, 
       try {
         await work();
       } finally {
-        await table.unclaim(recordKey, claim);
+        await release(recordKey, claim);
       }
       return true;
     },
