@@ -32,8 +32,9 @@ const METERED_HOURS = 48;
 const BATCH_ORGANIZATIONS = 100;
 const PARALLEL_CALLS = 25;
 
-const send = async ({ tasks, now, hasTime }: DueTaskDependencies, due: readonly BillingTask[]): Promise<void> =>
-  throwFailures(await inParallel(due, PARALLEL_CALLS, (task) => tasks.send(task, now()), hasTime));
+const sendAll = ({ tasks, now, hasTime }: DueTaskDependencies, due: readonly BillingTask[]): Promise<unknown[]> =>
+  inParallel(due, PARALLEL_CALLS, (task) => tasks.send(task, now()), hasTime);
+const send = async (deps: DueTaskDependencies, due: readonly BillingTask[]): Promise<void> => throwFailures(await sendAll(deps, due));
 
 async function* inBatches(ids: AsyncIterable<string>): AsyncGenerator<string[]> {
   let batch: string[] = [];
@@ -58,11 +59,17 @@ const skippedMonth = async (
   return undefined;
 };
 
-const dueOfBatch = async (deps: DueTaskDependencies, ids: readonly string[], lastClosable: string): Promise<CloseTask[]> => {
+interface DueMonths {
+  due: CloseTask[];
+  failures: unknown[];
+}
+
+// An organization whose rows can't be read does not hold up the others.
+const dueOfBatch = async (deps: DueTaskDependencies, ids: readonly string[], lastClosable: string): Promise<DueMonths> => {
   const closed = new Map<string, string | null>();
   const read = async (id: string): Promise<void> => void closed.set(id, (await deps.billedMonths.getState(id)).last_closed_month);
-  throwFailures(await inParallel(ids, PARALLEL_CALLS, read, deps.hasTime));
-  const behind = await deps.organizations.getMany(ids.filter((id) => (closed.get(id) ?? '') < lastClosable));
+  const unread = await inParallel(ids, PARALLEL_CALLS, read, deps.hasTime);
+  const behind = await deps.organizations.getMany(ids.filter((id) => closed.has(id) && (closed.get(id) ?? '') < lastClosable));
   const due: CloseTask[] = [];
   const look = async (organization: BilledOrganization): Promise<void> => {
     const { id, createdAtMs } = organization;
@@ -71,8 +78,7 @@ const dueOfBatch = async (deps: DueTaskDependencies, ids: readonly string[], las
     const month = skipped ?? dueMonth(createdAtMs, last, lastClosable);
     if (month !== undefined) due.push({ task: 'close', organization: id, month });
   };
-  throwFailures(await inParallel(behind, PARALLEL_CALLS, look, deps.hasTime));
-  return due;
+  return { due, failures: [...unread, ...(await inParallel(behind, PARALLEL_CALLS, look, deps.hasTime))] };
 };
 
 // The log line with the delay of the oldest month feeds an alarm.
@@ -81,17 +87,24 @@ const sendMonths = async (deps: DueTaskDependencies): Promise<void> => {
   const lastClosable = lastClosableMonth(nowMs);
   if (((await deps.due.allClosedUntil()) ?? '') >= lastClosable) return;
   const behind = new Set<string>();
+  const failures: unknown[] = [];
   let oldest = lastClosable;
   for await (const ids of inBatches(deps.organizations.ids())) {
-    const tasks = await dueOfBatch(deps, ids, lastClosable);
-    for (const task of tasks) {
-      behind.add(task.organization);
-      if (task.month < oldest) oldest = task.month;
+    if (!deps.hasTime()) {
+      failures.push(new Error('Ran out of time before the months of all organizations were read.'));
+      break;
     }
-    await send(deps, tasks);
+    const months = await dueOfBatch(deps, ids, lastClosable);
+    for (const { organization, month } of months.due) {
+      behind.add(organization);
+      if (month < oldest) oldest = month;
+    }
+    failures.push(...months.failures, ...(await sendAll(deps, months.due)));
   }
-  if (behind.size === 0) return deps.due.noteAllClosed(lastClosable);
-  logInfo('months_due', { organizations: behind.size, oldest, late_minutes: Math.floor((nowMs - closableAt(oldest)) / MINUTE_MS) });
+  if (behind.size > 0)
+    logInfo('months_due', { organizations: behind.size, oldest, late_minutes: Math.floor((nowMs - closableAt(oldest)) / MINUTE_MS) });
+  throwFailures(failures);
+  if (behind.size === 0) await deps.due.noteAllClosed(lastClosable);
 };
 
 // Requeues invoices whose task used up its retries. Drafts that wait for an admin are requeued too; the task ignores
@@ -114,7 +127,7 @@ const sendMeters = async (deps: DueTaskDependencies): Promise<void> => {
   if (!deps.hasMeters) return;
   const lastHour = Math.floor((deps.now() - METER_AFTER_MS) / HOUR_MS) * HOUR_MS - HOUR_MS;
   const hours = Array.from({ length: METERED_HOURS }, (_, i) => lastHour - (METERED_HOURS - 1 - i) * HOUR_MS);
-  for await (const organization of deps.due.metered()) {
+  const sendMissing = async (organization: string): Promise<void> => {
     const exported = await deps.meters.getMany(organization, hours);
     // An hour with pending amounts is sent again, because its last task failed.
     const missing = hours.filter((hour) => exported.get(hour)?.pending !== null);
@@ -122,15 +135,16 @@ const sendMeters = async (deps: DueTaskDependencies): Promise<void> => {
       deps,
       missing.map((hour) => ({ task: 'meters', organization, hour })),
     );
-  }
+  };
+  throwFailures(await inParallel(await Array.fromAsync(deps.due.metered()), 1, sendMissing, deps.hasTime));
 };
 
 /**
  * Sends the tasks that are due by time: the first month to close of each organization, from 01:00 UTC on the 1st of the
  * next month; invoices that were created but not issued or rendered; credit to remove, from 01:00 UTC on the day of its
  * expiry; hours to export, two hours after their end. Finished work is skipped. Then it notifies of secrets that expire
- * soon, and checks the list of all invoices. If one kind of work fails, the others are still done.
- * @throws AggregateError if a kind failed; the next run sends it again
+ * soon, and checks the list of all invoices. If one kind of work or one organization fails, the others are still done.
+ * @throws AggregateError if any failed; the next run sends it again
  */
 export const sendDueTasks = async (deps: DueTaskDependencies): Promise<void> => {
   const kinds = [sendMonths, sendUnfinished, sendExpiries, sendMeters, notifyExpiringSecrets, checkInvoiceList];

@@ -214,6 +214,39 @@ test('sends the other tasks if one kind can’t be read, and fails', async () =>
   expect(logged('due_tasks_sent')).toBeUndefined();
 });
 
+test('an organization whose rows can’t be read holds up no other one, and its month stays due', async () => {
+  const organizations: string[] = [];
+  for (let i = 0; i < 103; i++) organizations.push(await createOrganization('2026-10-10T00:00:00Z'));
+  const [broken = '', ...others] = organizations.toSorted();
+  for (const id of others.slice(0, 2)) await close(id, '2026-10');
+  const { deps, sent } = depsOf();
+  const getState: DueTaskDependencies['billedMonths']['getState'] = (id) =>
+    id === broken ? Promise.reject(new Error('a broken row')) : deps.billedMonths.getState(id);
+  const run = () => sendDueTasks({ ...deps, billedMonths: { ...deps.billedMonths, getState } });
+  await expect(run()).rejects.toThrow('a broken row');
+  expect(sent.map(({ organization }) => organization).sort()).toEqual(others.slice(2));
+  expect(logged('months_due')).toMatchObject({ organizations: 100 });
+  for (const id of others.slice(2)) await close(id, '2026-10');
+  await expect(run()).rejects.toThrow('a broken row');
+  expect(await send(NOW + HOUR_MS)).toEqual([{ task: 'close', organization: broken, month: '2026-10' }]);
+});
+
+test('an organization whose exported hours can’t be read holds up no other one', async () => {
+  const [broken = '', other = ''] = [newId('organization'), newId('organization')].sort();
+  for (const id of [broken, other]) await putBilling({ account: 'platform', record: `meters#${id}` });
+  const { deps, sent } = depsOf();
+  const getMany: DueTaskDependencies['meters']['getMany'] = (id, hours) =>
+    id === broken ? Promise.reject(new Error('a broken row')) : deps.meters.getMany(id, hours);
+  await expect(sendDueTasks({ ...deps, meters: { getMany } })).rejects.toThrow('a broken row');
+  expect(new Set(sent.map(({ organization }) => organization))).toEqual(new Set([other]));
+});
+
+test('leaves a month open if there was no time to read all organizations', async () => {
+  const organization = await createOrganization('2026-10-10T00:00:00Z');
+  await expect(send(NOW, { hasTime: () => false })).rejects.toThrow('Ran out of time before the months of all organizations were read.');
+  expect(await send(NOW + HOUR_MS)).toEqual([{ task: 'close', organization, month: '2026-10' }]);
+});
+
 test('queues months whose invoices are not issued or rendered, until they are', async () => {
   const { deps, sent } = depsOf();
   const invoice = { organization: 'org_1', month: '2026-09' };
