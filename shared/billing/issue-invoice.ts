@@ -28,6 +28,16 @@ export class NotADraft extends Conflict {
   }
 }
 
+// The amounts of a draft are in the currency that the seller had when it was made: 409.
+class CurrencyChanged extends Conflict {
+  constructor({ id, currency }: Invoice, now: string) {
+    super({
+      code: 'currency_changed',
+      message: `The draft ${id} is in ${currency}, but the seller's currency is ${now} now. Delete the draft, and create the invoice again.`,
+    });
+  }
+}
+
 export interface IssueDependencies extends AuditDependencies {
   settings: Pick<BillingSettingsStore, 'getSeller' | 'getProfile'>;
   invoices: Pick<InvoiceStore, 'toReplace'>;
@@ -37,11 +47,13 @@ export interface IssueDependencies extends AuditDependencies {
   nameOf: (organization: string) => Promise<string>;
 }
 
-// Seller, buyer and terms are read again at the issue. The draft's currency can have had another minor unit.
+// Seller, buyer and terms are read again at the issue. The currency of a draft without a seller is a default, perhaps
+// with another minor unit. That of the seller can have changed while the month was being closed.
 const printedOf = async ({ settings, nameOf }: IssueDependencies, draft: Invoice, nowMs: number) => {
   const { organization, month, currency, lines } = draft;
   const [seller, profile, name] = await Promise.all([settings.getSeller(), settings.getProfile(organization), nameOf(organization)]);
   if (!seller) throw new NoSeller();
+  if (draft.seller !== null && currency !== seller.currency) throw new CurrencyChanged(draft, seller.currency);
   const payment_terms_days = profile.payment_terms_days ?? seller.payment_terms_days;
   return {
     prefix: seller.invoice_prefix,
@@ -67,7 +79,8 @@ const printedOf = async ({ settings, nameOf }: IssueDependencies, draft: Invoice
  * @param invoice the draft as it was read
  * @param checks more conditions of the transaction
  * @returns the invoice as it was issued
- * @throws 409 without a seller or for anything but a draft; 412 if the draft was changed since it was read; 503
+ * @throws 409 without a seller, in another currency than the seller's, or for anything but a draft; 412 if the draft
+ * was changed since it was read; 503
  */
 export const issueInvoice = async (
   deps: IssueDependencies,

@@ -92,6 +92,17 @@ describe('issueInvoice with a seller', () => {
     expect(await deps.invoices.get(organization, second.id)).toEqual(second);
   });
 
+  test('rejects a draft in the currency that the seller had before, which a closing made during the change', async () => {
+    const seller = await deps.settings.getSeller();
+    if (!seller) throw new Error('The seller is missing.');
+    const { organization } = await newCustomer(deps);
+    const party = { legal_name: seller.legal_name, address: seller.address, tax_id: null, email: null };
+    const draft = await storeDraft(deps, organization, { seller: party, currency: 'EUR', currency_symbol: '€' });
+    await expect(issueInvoice(deps, origin, draft)).rejects.toMatchObject({ status: 409, code: 'currency_changed' });
+    expect(await deps.invoices.get(organization, draft.id)).toEqual(draft);
+    expect((await issueInvoice(deps, origin, { ...draft, currency: 'USD' })).currency).toBe('USD');
+  });
+
   test('rounds a draft again whose currency had another minor unit', async () => {
     const seller = await deps.settings.getSeller();
     if (!seller) throw new Error('The seller is missing.');
