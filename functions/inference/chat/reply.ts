@@ -61,6 +61,8 @@ export interface CallStep {
  */
 export const createCallReader = (idPrefix: string) => {
   const calls: KeyedCall[] = [];
+  // Only these reach the caller: their order is that of their indexes, which have no gaps.
+  const named: KeyedCall[] = [];
 
   // A different id together with a name begins another call, whatever the index.
   const callOf = ({ index, id, function: called }: UpstreamToolCall): KeyedCall | undefined => {
@@ -84,26 +86,24 @@ export const createCallReader = (idPrefix: string) => {
     take: (deltas: readonly UpstreamToolCall[], finishReason?: string | null): CallStep[] => {
       const steps = deltas.flatMap((delta): CallStep[] => {
         const call = callOf(delta) ?? open(delta);
-        const index = calls.indexOf(call);
         const given = delta.function?.arguments;
         const text = typeof given === 'object' && given !== null ? JSON.stringify(given) : textOf(given);
-        const wasOpen = call.name !== '';
-        if (!wasOpen) call.name = textOf(delta.function?.name);
         call.arguments += text;
-        if (!wasOpen) return call.name ? [{ index, opened: call, arguments: call.arguments }] : [];
-        return text ? [{ index, arguments: text }] : [];
+        if (call.name) return text ? [{ index: named.indexOf(call), arguments: text }] : [];
+        call.name = textOf(delta.function?.name);
+        return call.name ? [{ index: named.push(call) - 1, opened: call, arguments: call.arguments }] : [];
       });
       if (!finishReason || CUT_OFF.includes(finishReason)) return steps;
       // Clients parse arguments as JSON.
-      for (const [index, call] of calls.entries()) {
-        if (!call.name || call.arguments.trim()) continue;
+      for (const [index, call] of named.entries()) {
+        if (call.arguments.trim()) continue;
         call.arguments += '{}';
         steps.push({ index, arguments: '{}' });
       }
       return steps;
     },
-    /** The calls that have a name, in the order of their first deltas. */
-    calls: (): CallInProgress[] => calls.filter(({ name }) => name !== ''),
+    /** The calls that have a name, in the order of their indexes. */
+    calls: (): readonly CallInProgress[] => named,
   };
 };
 

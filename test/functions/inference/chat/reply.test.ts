@@ -86,6 +86,22 @@ describe('tool calls', () => {
     expect(stream(chunks).at(-1)?.choices[0]?.finish_reason).toBe('stop');
   });
 
+  test.each([
+    ['tool_calls', false, { tool_calls: [{ index: 0, id: 'b', type: 'function', function: { name: 'g', arguments: '' } }] }],
+    ['function_call', true, { function_call: { name: 'g', arguments: '' } }],
+  ])('have indexes from 0 even if the runtime never names an earlier one: %s', (_, isLegacy, first) => {
+    const chunks = [
+      called(0, { id: 'a', function: { arguments: '{}' } }),
+      called(1, { id: 'b', function: { name: 'g' } }),
+      called(1, { function: { arguments: '{"x":1}' } }),
+      ended('tool_calls'),
+    ];
+    expect(deltas(chunks, { isLegacy })[1]).toEqual(first);
+    expect(deltas(chunks, { isLegacy })).toHaveLength(4);
+    const { message } = whole(chunks, { isLegacy }).choices[0] ?? {};
+    expect(JSON.stringify(message)).toContain(JSON.stringify({ name: 'g', arguments: '{"x":1}' }));
+  });
+
   test('keep name and arguments that one delta sends separately in the deprecated form', () => {
     const apart = chunkOf({
       tool_calls: [
