@@ -21,8 +21,9 @@ export interface Recorder {
   recordReply: (makeReply: () => Promise<SentReply>) => Promise<SentReply>;
 }
 
+// Without a byte order mark, with which the log would not read the body as JSON and redact only its patterns.
 const bodyOf = ({ body, isBase64Encoded }: ApiEvent): string =>
-  isBase64Encoded ? Buffer.from(body ?? '', 'base64').toString() : (body ?? '');
+  isBase64Encoded ? new TextDecoder().decode(Buffer.from(body ?? '', 'base64')) : (body ?? '');
 
 /**
  * Records the reply to an admitted request whose key has a payload log.

@@ -190,6 +190,29 @@ describe('the payload log', () => {
     });
   });
 
+  test('redacts and leaves out the same of a body that begins with a byte order mark', async () => {
+    const { eventOf, serveEvent } = await setUp();
+    const event = eventOf({
+      junk: 'without effect',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 'f', arguments: '{"secret":1}' } }] },
+        { role: 'tool', tool_call_id: 'c1', content: 'secret' },
+      ],
+    });
+    const reply = await serveEvent({ ...event, body: Buffer.from(`\ufeff${event.body}`).toString('base64'), isBase64Encoded: true });
+    expect(JSON.parse(await read(reply)).choices[0].message.content).toBe('Hello');
+    const [payload] = await logged();
+    expect(payload?.request.content).toEqual({
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 'f', arguments: '[redacted:tool]' } }] },
+        { role: 'tool', tool_call_id: 'c1', content: '[redacted:tool]' },
+      ],
+    });
+  });
+
   test('works no more than its own budget on content that it redacts itself, whatever that is', async () => {
     const { call } = await setUp();
     await read(await call({ messages: [{ role: 'user', content: '::1 '.repeat(15_000) }] }));
