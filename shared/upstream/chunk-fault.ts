@@ -1,6 +1,8 @@
 // Returns the path of the first value with a wrong type, such as `.choices[0].index`.
 type FaultOf = (value: unknown) => string | undefined;
 
+/** The most choices of a request: prompts × n. */
+export const MAX_CHOICES = 128;
 // Far more than a runtime generates at once.
 const MAX_CALLS = 1_024;
 
@@ -12,6 +14,8 @@ const typed =
 const text = typed((value) => typeof value === 'string');
 const textOrNumber = typed((value) => typeof value === 'string' || typeof value === 'number');
 const index = typed((value) => Number.isSafeInteger(value) && (value as number) >= 0);
+// Each choice has a state of its own.
+const choiceIndex = typed((value) => index(value) === undefined && (value as number) < MAX_CHOICES);
 const anyObject = typed((value) => typeof value === 'object' && !Array.isArray(value));
 const textOrObject = typed((value) => typeof value === 'string' || typeof value === 'object');
 
@@ -45,7 +49,7 @@ const called = objectOf({ name: text, arguments: textOrObject });
 // Text of another type has no effect: see `textOf`.
 const delta = objectOf({ tool_calls: listOf(objectOf({ index, id: text, function: called }), MAX_CALLS) });
 const choice = objectOf({
-  index,
+  index: choiceIndex,
   delta,
   message: delta,
   finish_reason: text,
@@ -60,4 +64,9 @@ const usage = objectOf({ prompt_tokens_details: anyObject, completion_tokens_det
  * Finds a value in a chunk that nothing downstream can read. Fields that we don't use can have any value.
  * @param chunk the parsed JSON of an event
  */
-export const chunkFault: FaultOf = objectOf({ choices: listOf(choice), usage, prompt_token_ids: tokenIds, metrics: anyObject });
+export const chunkFault: FaultOf = objectOf({
+  choices: listOf(choice, MAX_CHOICES),
+  usage,
+  prompt_token_ids: tokenIds,
+  metrics: anyObject,
+});

@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import { isTokenId } from '../../../shared/tokens/token-ids.ts';
+import { MAX_CHOICES } from '../../../shared/upstream/chunk-fault.ts';
 import { Metadata, StreamOptions } from '../chat/request.ts';
 import { Count, Switch, samplingExtras, samplingFault, samplingFields } from '../chat/sampling-fields.ts';
 import { modelsFault, RequestedModels } from '../fallback/requested-models.ts';
 
 const MAX_PROMPTS = 128;
-// Prompts × n.
-const MAX_CHOICES = 128;
 
 type PromptInput = string | string[] | number[] | number[][];
 

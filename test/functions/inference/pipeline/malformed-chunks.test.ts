@@ -85,6 +85,8 @@ describe('a malformed answer of a runtime', () => {
     ['a call without a function', { choices: [{ index: 0, delta: { tool_calls: [{ function: 5 }] } }] }],
     ['a choice that is null', { choices: [null] }],
     ['choices that are no list', { choices: 5 }],
+    ['more choices than a request can have', { choices: Array(129).fill({ delta: { content: 'x' } }) }],
+    ['the index of a choice that no request can have', { choices: [{ index: 128, delta: { content: 'x' } }] }],
     ['a delta that is no object', { choices: [{ index: 0, delta: ['x'] }] }],
     ['a negative index', { choices: [{ index: -1, delta: { content: 'x' } }] }],
     ['a finish reason that is no text', { choices: [{ index: 0, delta: {}, finish_reason: { a: 1 } }] }],
