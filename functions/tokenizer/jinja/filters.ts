@@ -16,7 +16,7 @@ const plain = (call: (value: Value) => Value): Filter => filter([], call);
 const onText = (call: (text: string) => Value): Filter => plain((value) => call(print(value)));
 
 // The characters after which Jinja's `title` begins a new word.
-const WORD = /[^-\s({[<]+/g;
+const WORD = /([^-\s({[<])([^-\s({[<]*)/gu;
 
 const spaces = (count: number): string => {
   const characters = Math.max(0, count);
@@ -126,7 +126,7 @@ export const filters: Readonly<Record<string, Filter>> = {
   round: filter(['precision'], round),
   safe: plain((value) => new SafeText(print(value))),
   string: plain((value) => (value instanceof SafeText ? value : print(value))),
-  title: onText((text) => text.replace(WORD, capitalize)),
+  title: onText((text) => text.replace(WORD, (_, first: string, rest: string) => first.toUpperCase() + rest.toLowerCase())),
   tojson: writeJson,
   trim: filter(['chars'], (value, characters) =>
     strip(print(value), characters === undefined || characters === null ? undefined : textOf(characters)),

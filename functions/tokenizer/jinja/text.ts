@@ -42,8 +42,8 @@ export const capitalize = (text: string): string => {
   return head + tail.join('').toLowerCase() + text.toLowerCase().slice(first.toLowerCase().length);
 };
 
-// Python's `title`: every letter after a character that is no letter becomes upper case, and others lower case.
-const titleCase = (text: string): string => text.replace(/\p{L}+/gu, capitalize);
+// Python's `title`: a letter begins a word if the character before it has no case.
+const titleCase = (text: string): string => text.replace(/\p{Cased}+/gu, capitalize);
 
 /** A text argument. @throws Error for other values */
 export const textOf = (value: Value, what = 'An argument'): string => {
@@ -209,6 +209,6 @@ export const textMethods: Readonly<Record<string, TextMethod>> = {
   isdigit: testing(/^\p{Nd}+$/u),
   isalpha: testing(/^\p{L}+$/u),
   isalnum: testing(/^[\p{L}\p{N}]+$/u),
-  isupper: plain((text) => text === text.toUpperCase() && text !== text.toLowerCase()),
-  islower: plain((text) => text === text.toLowerCase() && text !== text.toUpperCase()),
+  isupper: testing(/^(?=.*\p{Upper})[^\p{Lower}\p{Lt}]*$/su),
+  islower: testing(/^(?=.*\p{Lower})[^\p{Upper}\p{Lt}]*$/su),
 };
