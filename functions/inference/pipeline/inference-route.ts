@@ -16,6 +16,8 @@ export interface InferenceRequest {
   perf_metrics_in_response?: boolean | null | undefined;
   /** The answer begins with the prompt, which is not output of the model. */
   echo?: boolean | null | undefined;
+  /** The answer has token ids. Runtimes then echo the ids of the prompt instead of its text. */
+  return_token_ids?: boolean | null | undefined;
 }
 
 /** The facts for the runtime's body, in addition to the caller's fields. */

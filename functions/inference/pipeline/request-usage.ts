@@ -37,7 +37,7 @@ const perfMetrics = (receivedAtMs: number, progress: RequestProgress, tally: Tal
   };
 };
 
-const tallyOf = ({ echo }: InferenceRequest, { model, prepared }: Candidate<PreparedRequest>, now: () => number): Tally =>
+const tallyOf = ({ echo, return_token_ids }: InferenceRequest, { model, prepared }: Candidate<PreparedRequest>, now: () => number): Tally =>
   createTally({
     promptBytes: prepared.promptBytes,
     most: { promptTokens: prepared.maxPromptTokens, completionTokens: prepared.choices * prepared.maxTokens },
@@ -45,7 +45,7 @@ const tallyOf = ({ echo }: InferenceRequest, { model, prepared }: Candidate<Prep
     keepsText: model.tokenizer !== undefined,
     isEchoOnly: prepared.maxTokens === 0,
     hasNoOutput: prepared.hasNoOutput,
-    echoedCharacters: echo ? (choice) => echoedCharacters(prepared, choice) : () => 0,
+    echoedCharacters: echo && !return_token_ids ? (choice) => echoedCharacters(prepared, choice) : () => 0,
     now,
   });
 

@@ -4,7 +4,8 @@ import { CompletionRequest, promptsOf } from '../../../../functions/inference/co
 import { completions } from '../../../../functions/inference/completions/route.ts';
 import { checkCompletion, ignoredCompletionFields, maxTokensOf } from '../../../../functions/inference/completions/support.ts';
 import { toUpstreamCompletion } from '../../../../functions/inference/completions/to-upstream.ts';
-import { resolveMaxTokens } from '../../../../functions/inference/pipeline/prepare-request.ts';
+import { prepareRequest, resolveMaxTokens } from '../../../../functions/inference/pipeline/prepare-request.ts';
+import { trackUsage } from '../../../../functions/inference/pipeline/request-usage.ts';
 import { validate } from '../../../../shared/http/validate.ts';
 import { Model } from '../../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
@@ -46,6 +47,22 @@ const always = {
 };
 
 const checkWith = (request: CompletionRequest, of: Model): void => checkCompletion(request, of, resolveMaxTokens(maxTokensOf(request), of));
+
+// Only output is charged if the answer breaks off, and only output ends the wait for the first token.
+test.each([
+  ['an echo', { echo: true }, 'Once', false],
+  ['text after an echo', { echo: true }, 'Once u', true],
+  ['text whose prompt is echoed as token ids, not as text', { echo: true, return_token_ids: true }, 'u', true],
+])('counts output: %s', (_, body, text, isOutput) => {
+  const request = read(body);
+  const of = model();
+  const prepared = prepareRequest(completions, request, of, of.prices[0] as (typeof of.prices)[number]);
+  const facts = { event: { receivedAtMs: 0 }, request } as Parameters<typeof trackUsage>[0];
+  const first = { model: of, prepared } as Parameters<typeof trackUsage>[1];
+  const usage = trackUsage(facts, first, [], { now: () => 0, tokenizerOf: () => ({}) as never });
+  usage.count([{ choices: [{ index: 0, delta: { content: text } }] }]);
+  expect(usage.hasOutput()).toBe(isOutput);
+});
 
 describe('a completion request', () => {
   test.each([
