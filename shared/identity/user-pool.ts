@@ -60,6 +60,8 @@ export interface UserPool {
    * @throws WeakPassword
    */
   renewUser(user: { email: string; subject: string; temporaryPassword?: string }): Promise<void>;
+  /** Returns true if the user has not replaced their temporary password yet. */
+  isInvited(email: string): Promise<boolean>;
   /**
    * Sends an invitation again, with a new temporary password. false: the user doesn't exist or has already chosen a
    * password.
@@ -210,6 +212,10 @@ export const createUserPool = (
     stopTotp,
     resendInvitation,
     createUser,
+
+    async isInvited(email) {
+      return (await find(email))?.hasTemporaryPassword ?? false;
+    },
 
     async createSilentUser(email) {
       const user = await createUser({ email, temporaryPassword: randomPassword() });

@@ -101,6 +101,5 @@ export const stopTotp = async (deps: SessionDependencies & PasswordRule, holder:
   // First, so that nobody spends a code on it.
   await requireNotBreakGlass(deps.identityProviders, user);
   await checkFactors(deps, holder);
-  await switchOffSecondFactor(deps, user);
-  await recordAction(deps, holder.actor.origin, accountOf(holder.actor), 'user.totp_disabled');
+  await switchOffSecondFactor(deps, holder.actor, user, 'user.totp_disabled');
 };

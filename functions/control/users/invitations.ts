@@ -84,6 +84,12 @@ export const inviteUser = async (deps: InvitationDependencies, actor: Actor, bod
   });
 };
 
+const noInvitation = (): Conflict =>
+  new Conflict({
+    code: 'no_invitation',
+    message: 'This user has no pending invitation. Delete the user and invite them again.',
+  });
+
 /** Emails an invitation again, with a new temporary password. @throws 403, 404, 409 if the user has logged in, 429 */
 export const resendInvitation = async (deps: InvitationDependencies, actor: Actor, id: string): Promise<void> => {
   await countSentInvitation(deps, actor);
@@ -101,11 +107,10 @@ export const resendInvitation = async (deps: InvitationDependencies, actor: Acto
       code: 'single_sign_on_enforced',
       message: 'This user signs in with the identity provider of the organization, and needs no invitation. Ask them to sign in there.',
     });
+  if (!(await deps.userPool.isInvited(user.email))) throw noInvitation();
   await countReceivedInvitation(deps, actor, user.email);
-  if (!(await deps.userPool.resendInvitation(user.email)))
-    throw new Conflict({
-      code: 'no_invitation',
-      message: 'This user has no pending invitation. Delete the user and invite them again.',
-    });
-  await commit(deps, actor.origin, { action: 'user.invited_again', organization: user.organization, target: { type: 'user', id } }, []);
+  const change = { action: 'user.invited_again', organization: user.organization, target: { type: 'user', id } };
+  // The entry first: a crash must not leave a new temporary password without one.
+  await commit(deps, actor.origin, change, deps.users.toCheckActor(actor));
+  if (!(await deps.userPool.resendInvitation(user.email))) throw noInvitation();
 };

@@ -1,4 +1,3 @@
-import { commit } from '../../../shared/audit/commit.ts';
 import { Forbidden } from '../../../shared/http/errors.ts';
 import { AUTH_PATHS } from '../../../shared/identity/auth-paths.ts';
 import { endAllSessions, type SessionEndDependencies } from '../../../shared/identity/sessions.ts';
@@ -17,7 +16,6 @@ export const resetTotp = async (deps: UserDependencies & SessionEndDependencies,
     });
   const user = await visibleUser(deps, actor, id);
   requireRightsOver(actor, user.role);
-  await switchOffSecondFactor(deps, user);
+  await switchOffSecondFactor(deps, actor, user, 'user.totp_reset');
   await endAllSessions(deps, user);
-  await commit(deps, actor.origin, { action: 'user.totp_reset', organization: user.organization, target: { type: 'user', id } }, []);
 };

@@ -56,12 +56,13 @@ describe('a new user', () => {
     cognito.passMs(7 * DAY_MS);
     expect(await signIn(email, first)).toBeUndefined();
     cognito.passMs(-7 * DAY_MS);
+    expect(await users.isInvited(email)).toBe(true);
     expect(await users.resendInvitation(email)).toBe(true);
     expect(await signIn(email, first)).toBeUndefined();
     const session = sessionOf(await signIn(email, await cognito.lastMailTo(email)), 'new_password');
     tokensOf(await answer(email, session, 'new_password', PASSWORD));
-    expect(await users.resendInvitation(email)).toBe(false);
-    expect(await users.resendInvitation('nobody@example.com')).toBe(false);
+    for (const uninvited of [email, 'nobody@example.com'])
+      expect([await users.isInvited(uninvited), await users.resendInvitation(uninvited)]).toEqual([false, false]);
   });
 
   test.each(['Short-1', 'no-capitals-here-1', 'NO-SMALL-LETTERS-1', 'No-Digits-Here-', 'NoSymbolsHere123'])(

@@ -24,6 +24,7 @@ const userPool = {
     if (temporaryPassword === undefined) mailed.push(email);
     return { subject: newId('user'), isNew: true };
   },
+  isInvited: async () => true,
   resendInvitation: async (email: string) => mailed.push(email) > 0,
 } as Partial<UserPool> as UserPool;
 
@@ -87,6 +88,35 @@ test('an address is counted for each sent invitation, whoever sends it, and not 
   expect(statuses).toEqual([200, 200, 429, 429]);
   expect(mailed).toEqual([email, email, email]);
   expect(await inviteAndDelete(owner, { temporary_password: 'For-the-first-day-1' })).toEqual([200]);
+});
+
+test('an invitation is in the audit log before it is sent again', async () => {
+  const deps = dependencies();
+  const { id } = await invite(owner);
+  const logged = async (): Promise<string[]> =>
+    (await deps.audit.list(owner.organization, { limit: 100 })).data.filter(({ target }) => target.id === id).map(({ action }) => action);
+  let whileSending: string[] = [];
+  const resending = {
+    ...userPool,
+    resendInvitation: async () => {
+      whileSending = await logged();
+      return true;
+    },
+  };
+  await resendInvitation({ ...deps, userPool: resending }, owner, id);
+  expect(whileSending).toEqual(['user.invited_again', 'user.invited']);
+  expect(await logged()).toEqual(whileSending);
+});
+
+test('a user without a pending invitation gets none, which is neither recorded nor counted', async () => {
+  const deps = dependencies();
+  const { id, email } = await invite(owner);
+  const uninvited = { ...deps, userPool: { ...userPool, isInvited: async () => false } };
+  const statuses = await statusesOf(3, () => resendInvitation(uninvited, owner, id));
+  expect([statuses, mailed]).toEqual([[409, 409, 409], [email]]);
+  const { data } = await deps.audit.list(owner.organization, { limit: 100 });
+  expect(data.filter(({ target }) => target.id === id).map(({ action }) => action)).toEqual(['user.invited']);
+  expect(await statusesOf(2, () => resendInvitation(deps, owner, id))).toEqual([200, 200]);
 });
 
 test('a disabled user gets no invitation again', async () => {
