@@ -3,6 +3,7 @@ import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { readJsonBody } from '../../../shared/http/json/json-body.ts';
 import { commonHeaders, type Reply } from '../../../shared/http/reply.ts';
 import { SCIM_BASE, SCIM_CONTENT_TYPE } from '../../../shared/http/scim-path.ts';
+import { refuseRepeated } from '../../../shared/http/validate-query.ts';
 import type { CallLimitName } from '../access/call-limits.ts';
 import { authenticateScim, type ScimConnection } from './connection.ts';
 import type { ScimDependencies } from './dependencies.ts';
@@ -67,12 +68,16 @@ const numberOf = (event: ApiEvent, name: 'startIndex' | 'count', byDefault: numb
 
 // Values that are too small are read as the smallest (RFC 7644, section 3.4.2.4). Other parameters are ignored, as
 // providers send some of their own.
-const pageOf = (event: ApiEvent): ScimPage => ({
-  startIndex: Math.max(1, numberOf(event, 'startIndex', 1)),
-  count: Math.min(MAX_SCIM_PAGE, Math.max(0, numberOf(event, 'count', MAX_SCIM_PAGE))),
-});
-
-const filterOf = ({ queryStringParameters }: ApiEvent): string | undefined => queryStringParameters?.filter;
+const listingOf = (event: ApiEvent): { filter: string | undefined; page: ScimPage } => {
+  refuseRepeated(event.multiValueQueryStringParameters ?? {}, ['filter', 'startIndex', 'count']);
+  return {
+    filter: event.queryStringParameters?.filter,
+    page: {
+      startIndex: Math.max(1, numberOf(event, 'startIndex', 1)),
+      count: Math.min(MAX_SCIM_PAGE, Math.max(0, numberOf(event, 'count', MAX_SCIM_PAGE))),
+    },
+  };
+};
 
 const listOf = (Resources: readonly object[], totalResults = Resources.length, startIndex = 1) => ({
   schemas: [SCIM_SCHEMAS.list],
@@ -83,9 +88,9 @@ const listOf = (Resources: readonly object[], totalResults = Resources.length, s
 });
 
 // Entra asks for groups without their members, which can be many.
-const hasMembers = ({ queryStringParameters }: ApiEvent): boolean => {
+const hasMembers = ({ multiValueQueryStringParameters }: ApiEvent): boolean => {
   const namesIn = (name: string): string[] | undefined =>
-    queryStringParameters?.[name]?.split(',').map((attribute) => attributeName(attribute.trim()));
+    multiValueQueryStringParameters?.[name]?.flatMap((names) => names.split(',')).map((attribute) => attributeName(attribute.trim()));
   return namesIn('attributes')?.includes('members') ?? !namesIn('excludedAttributes')?.includes('members');
 };
 
@@ -119,8 +124,8 @@ export const scimRoutes: readonly ScimRoute[] = [
   ...documents('/ResourceTypes', SCIM_RESOURCE_TYPES),
   ...documents('/Schemas', SCIM_SCHEMA_DOCUMENTS),
   route('GET', '/Users', async ({ deps, connection, event }) => {
-    const page = pageOf(event);
-    const { users, total } = await listScimUsers(deps, connection, filterOf(event), page);
+    const { filter, page } = listingOf(event);
+    const { users, total } = await listScimUsers(deps, connection, filter, page);
     const groups = users.some(({ row }) => row.groups.length > 0) ? await deps.scim.listGroups(connection.provider.id) : [];
     const resources = users.map((found) => toScimUser(found, groups, connection));
     return reply(event, 200, listOf(resources, total, page.startIndex));
@@ -143,8 +148,8 @@ export const scimRoutes: readonly ScimRoute[] = [
     return reply(event, 204);
   }),
   route('GET', '/Groups', async ({ deps, connection, event }) => {
-    const page = { ...pageOf(event), hasMembers: hasMembers(event) };
-    const { groups, total } = await listScimGroups(deps, connection, filterOf(event), page);
+    const { filter, page } = listingOf(event);
+    const { groups, total } = await listScimGroups(deps, connection, filter, { ...page, hasMembers: hasMembers(event) });
     const resources = groups.map((each) => toScimGroup(each.group, each.members, connection));
     return reply(event, 200, listOf(resources, total, page.startIndex));
   }),

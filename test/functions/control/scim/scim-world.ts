@@ -83,6 +83,7 @@ export const createScimWorld = async (database: TestDatabase, over: Database = d
       path: pathname,
       headers: { ...(token && { authorization: `Bearer ${token}` }), 'content-type': 'application/scim+json; charset=utf-8' },
       queryStringParameters: Object.fromEntries(searchParams),
+      multiValueQueryStringParameters: Object.fromEntries([...searchParams.keys()].map((name) => [name, searchParams.getAll(name)])),
       body: body === undefined ? null : JSON.stringify(body),
       requestContext: { identity: { sourceIp: '192.0.2.7' }, domainName: 'control.example.com', path: `/live${pathname}` },
       requestId: 'req_1',

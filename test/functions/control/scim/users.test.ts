@@ -324,6 +324,18 @@ test('lists users in pages, by startIndex and count', async () => {
   expect((await tenant.send('GET', '/Users?count=many')).body).toMatchObject({ status: '400', scimType: 'invalidValue' });
 });
 
+test.each([
+  'startIndex=1&startIndex=2',
+  'count=1&count=2',
+  `filter=${encodeURIComponent('id eq "a"')}&filter=${encodeURIComponent('id eq "b"')}`,
+])('refuses a parameter of a list that is sent twice (%s)', async (query) => {
+  const [name] = query.split('=');
+  for (const list of ['/Users', '/Groups']) {
+    const { status, body } = await tenant.send('GET', `${list}?${query}`);
+    expect([status, body.scimType, body.detail]).toEqual([400, 'invalidValue', `Invalid value for '${name}': expected it once.`]);
+  }
+});
+
 test('lists each of 250 users once in pages of at most 100, although some were deleted by an owner', async () => {
   const id = await tenant.createUser(address());
   const [user, row] = [await storedUser(id), await world.deps.scim.findUser(tenant.provider.id, id)];
