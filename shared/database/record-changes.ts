@@ -110,6 +110,21 @@ export const createRecordChanges = (table: string) => {
       refused,
     }),
 
+    /** Sets one attribute of a row that exists. */
+    toSet: ({ account, record }: RecordKey, attribute: string, value: unknown, refused: () => Error): Write => ({
+      item: {
+        Update: {
+          TableName: table,
+          Key: { account, record },
+          UpdateExpression: 'SET #attribute = :value',
+          ConditionExpression: 'attribute_exists(account)',
+          ExpressionAttributeNames: { '#attribute': attribute },
+          ExpressionAttributeValues: { ':value': value },
+        },
+      },
+      refused,
+    }),
+
     /** Adds to numbers of a row that exists. */
     toAdd: ({ account, record }: RecordKey, amounts: Readonly<Record<string, number | bigint>>, refused: () => Error): Write => {
       const names = Object.keys(amounts);

@@ -129,6 +129,10 @@ export const createServiceAccountStore = (table: RecordTable) => {
     /** Ends the sessions of a service account: tokens that were issued before this time (Unix seconds) are rejected. */
     endSessions: (id: string, seconds: number): Promise<void> => table.set(placeOfUser(id), 'tokens_valid_from', seconds),
 
+    /** Does the same in a transaction: 404 if the service account is gone. */
+    toEndSessions: (id: string, seconds: number): Write =>
+      table.toSet(placeOfUser(id), 'tokens_valid_from', seconds, () => new ResourceNotFound('service account', id)),
+
     /** Deletes a service account with its secrets: 412 if one of them is created or deleted at the same time. */
     toDelete: async (account: StoredServiceAccount): Promise<Write[]> => {
       const secrets = await secretsOf(account.id);

@@ -56,6 +56,13 @@ export const deleteSecret = async (
   if (!secret) throw new ResourceNotFound('secret', secretId);
   const target = { type: 'service_account', id };
   const change = { action: 'service_account.secret_deleted', organization: account.organization, target, before: secretToWire(id, secret) };
-  await commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...deps.serviceAccounts.toDeleteSecret(id, secret)]);
-  if (endsSessions) await deps.serviceAccounts.endSessions(id, unixSeconds(deps.now()) + 1);
+  const nextSecond = () => unixSeconds(deps.now()) + 1;
+  await commit(deps, actor.origin, change, [
+    ...deps.users.toCheckActor(actor),
+    ...deps.serviceAccounts.toDeleteSecret(id, secret),
+    // A repeated request would not find the secret, and so could not end them.
+    ...(endsSessions ? [deps.serviceAccounts.toEndSessions(id, nextSecond())] : []),
+  ]);
+  // Again, for those that the secret opened until it was deleted.
+  if (endsSessions) await deps.serviceAccounts.endSessions(id, nextSecond());
 };

@@ -210,4 +210,14 @@ describe('a secret of a service account', () => {
     expect((await listSecrets(deps, owner, id)).data).toEqual([]);
     await expect(deleteSecret(deps, owner, { id, secretId }, { endsSessions: true })).rejects.toMatchObject({ status: 404 });
   });
+
+  test('ends the sessions also if the request crashes when the secret is gone', async () => {
+    const { id } = await create(owner);
+    const { id: secretId } = await secretOf(owner, id);
+    const beforeSeconds = Math.floor(Date.now() / 1_000);
+    const crashing = { ...deps, serviceAccounts: { ...deps.serviceAccounts, endSessions: () => Promise.reject(new Error('crashed')) } };
+    await expect(deleteSecret(crashing, owner, { id, secretId }, { endsSessions: true })).rejects.toThrow('crashed');
+    expect((await listSecrets(deps, owner, id)).data).toEqual([]);
+    expect((await deps.serviceAccounts.find(id))?.tokens_valid_from).toBeGreaterThan(beforeSeconds);
+  });
 });
