@@ -157,14 +157,22 @@ const unlinkAll = async ({ database, identityLinks }: IdentityProviderDependenci
   throw new ServiceUnavailable(new Error(`${id} still has identities.`));
 };
 
-const clearRows = async ({ identityProviderEvents, scim }: IdentityProviderDependencies, id: string): Promise<void> => {
-  await identityProviderEvents.clear(id);
-  await scim.clear(id);
+const clearRows = async (deps: IdentityProviderDependencies, id: string): Promise<void> => {
+  await deps.identityProviderEvents.clear(id);
+  await deps.scim.clear(id);
+  await unlinkAll(deps, id);
+};
+
+const disable = async (deps: IdentityProviderDependencies, actor: Actor, before: IdentityProvider): Promise<IdentityProvider> => {
+  const after: IdentityProvider = { ...before, status: 'disabled', updated_at: unixSeconds(actor.origin.nowMs) };
+  await saveProvider(deps, actor, { action: 'identity_provider.updated', before, after }, [deps.identityProviders.toReplace(after)]);
+  return { ...after, version: before.version + 1 };
 };
 
 /**
  * Deletes a connection with its client secret, its identities, its events, and the tokens, names and groups of SCIM;
- * its users stay, and can use passwords again. Its row is deleted last, so that repeating the request completes it.
+ * its users stay, and can use passwords again. It is disabled first, so that nothing is lost if another change came
+ * first, and its row is deleted last, so that repeating the request completes it.
  * @throws 400, 404, 412, 503
  */
 export const deleteProvider = async (
@@ -173,11 +181,11 @@ export const deleteProvider = async (
   place: ProviderPlace,
   expected?: Expected,
 ): Promise<{ id: string; object: 'identity_provider'; deleted: true }> => {
-  const before = checkVersion(await visibleProvider(deps, actor, place), expected);
-  // After a crash, nobody could find these rows without their connection. Logins and SCIM can add more until it is
-  // deleted.
+  const read = checkVersion(await visibleProvider(deps, actor, place), expected);
+  const before = read.status === 'active' ? await disable(deps, actor, read) : read;
+  // After a crash, nobody could find these rows without their connection. Logins and SCIM requests that had begun can
+  // add more until it is deleted.
   await clearRows(deps, before.id);
-  await unlinkAll(deps, before.id);
   await deps.clientSecrets.delete(before.id);
   const held = before.domains.filter(({ verified_at }) => verified_at !== null);
   await saveProvider(deps, actor, { action: 'identity_provider.deleted', before }, [

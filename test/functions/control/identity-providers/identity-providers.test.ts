@@ -521,6 +521,24 @@ describe('deleteIdentityProvider', () => {
     expect((await send('listIdentityProviders')).body.data).toEqual([]);
   });
 
+  test('loses nothing if another change came first, and is completed by repeating it if one comes meanwhile', async () => {
+    const { id, version } = await create();
+    const stale = { 'if-match': `"${version - 1}"` };
+    expect(await send('deleteIdentityProvider', { id, headers: stale })).toMatchObject({ status: 412 });
+    expect(secrets.size).toBe(1);
+    const changes: unknown[] = [];
+    whenSecretIsDeleted = async () => {
+      const change = { id, body: { name: 'Renamed' } };
+      changes.push((await send('updateIdentityProvider', { ...change, headers: { 'if-match': `"${version}"` } })).status);
+      changes.push((await send('updateIdentityProvider', change)).status);
+    };
+    expect(await send('deleteIdentityProvider', { id })).toMatchObject({ status: 412 });
+    expect(changes).toEqual([412, 200]);
+    expect((await send('retrieveIdentityProvider', { id })).body).toMatchObject({ name: 'Renamed', status: 'disabled' });
+    whenSecretIsDeleted = undefined;
+    expect(await send('deleteIdentityProvider', { id })).toMatchObject({ status: 200 });
+  });
+
   test('can be repeated after Secrets Manager failed', async () => {
     const { id } = await create();
     fails = 'delete';
