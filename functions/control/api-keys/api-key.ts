@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { changeBody } from '../access/change-body.ts';
 import { KeyBudgets, KeyBudgetsUpdate, KeyLimits, KeyLimitsUpdate, PerUserLimits } from '../limits/limits.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { ProjectId } from '../projects/project.ts';
@@ -118,7 +119,7 @@ export const NewApiKey = NewKeyFields.refine(({ purpose, expires_at }) => purpos
 export type NewApiKey = z.output<typeof NewApiKey>;
 
 /** Absent fields keep their values. */
-export const ApiKeyUpdate = z.strictObject({
+export const ApiKeyUpdate = changeBody({
   name: KeyName.optional(),
   models: KeyModels.nullable().optional(),
   limits: KeyLimitsUpdate.optional(),

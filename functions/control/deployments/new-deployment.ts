@@ -13,6 +13,7 @@ import {
   TokenizerFiles,
   Tokens,
 } from '../../../shared/models/model.ts';
+import { changeBody } from '../access/change-body.ts';
 import { CapabilitiesUpdate, ServedName } from '../model-registry/registration.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { Environment } from './environment.ts';
@@ -177,37 +178,35 @@ export const NewDeployment = z.strictObject({
 export type NewDeployment = z.output<typeof NewDeployment>;
 
 /** Absent fields keep their values. */
-export const DeploymentUpdate = z
-  .strictObject({
-    runtime: generation.runtime.optional(),
-    model: generation.model.optional(),
-    instance_types: generation.instance_types.optional(),
-    accelerators: generation.accelerators.optional(),
-    environment: generation.environment.optional().meta({ description: 'Replaces all variables.' }),
-    allow_code: generation.allow_code.optional(),
-    adapters: generation.adapters.nullable().optional().meta({ description: 'null: its containers load no adapters.' }),
-    traffic_percent: z.int().min(0).max(100).optional().meta({
-      description:
-        'With a new runtime, model, environment, `adapters`, accelerators or instance types: the share of requests that the new generation gets once it is ready, from 1 to 100. Default: 100, which replaces the old generation. Alone, it shifts the traffic of a rollout: 100 completes it, 0 returns to the old generation. With `shadow`, it is 0.',
-    }),
-    shadow: ShadowFields.optional(),
-    copies: operation.copies.optional(),
-    scale_to_zero_after_seconds: operation.scale_to_zero_after_seconds.optional(),
-    schedule: ScheduleFields.nullable().optional().meta({ description: 'Replaces all windows; null or an empty list removes them.' }),
-    max_concurrency_per_copy: operation.max_concurrency_per_copy.optional(),
-    tags: operation.tags.optional().meta({ description: 'Replaces all tags. On AWS, they change with the next generation.' }),
-    embedding: Embedding.optional().meta({ description: 'Only with the task `embed`.' }),
-    context_length: serving.context_length.optional(),
-    max_output_tokens: serving.max_output_tokens.optional(),
-    default_output_tokens: serving.default_output_tokens.optional(),
-    capabilities: CapabilitiesUpdate.optional(),
-    thinking_variable: serving.thinking_variable.optional(),
-    continuous_usage: serving.continuous_usage.optional(),
-    default_temperature: serving.default_temperature.optional(),
-    default_top_p: serving.default_top_p.optional(),
-    tokenizer: RegisteredFiles.nullable()
-      .optional()
-      .meta({ description: `${TOKENIZER} Send null to remove it.` }),
-  })
-  .refine((fields) => Object.values(fields).some((value) => value !== undefined), 'expected at least one field');
+export const DeploymentUpdate = changeBody({
+  runtime: generation.runtime.optional(),
+  model: generation.model.optional(),
+  instance_types: generation.instance_types.optional(),
+  accelerators: generation.accelerators.optional(),
+  environment: generation.environment.optional().meta({ description: 'Replaces all variables.' }),
+  allow_code: generation.allow_code.optional(),
+  adapters: generation.adapters.nullable().optional().meta({ description: 'null: its containers load no adapters.' }),
+  traffic_percent: z.int().min(0).max(100).optional().meta({
+    description:
+      'With a new runtime, model, environment, `adapters`, accelerators or instance types: the share of requests that the new generation gets once it is ready, from 1 to 100. Default: 100, which replaces the old generation. Alone, it shifts the traffic of a rollout: 100 completes it, 0 returns to the old generation. With `shadow`, it is 0.',
+  }),
+  shadow: ShadowFields.optional(),
+  copies: operation.copies.optional(),
+  scale_to_zero_after_seconds: operation.scale_to_zero_after_seconds.optional(),
+  schedule: ScheduleFields.nullable().optional().meta({ description: 'Replaces all windows; null or an empty list removes them.' }),
+  max_concurrency_per_copy: operation.max_concurrency_per_copy.optional(),
+  tags: operation.tags.optional().meta({ description: 'Replaces all tags. On AWS, they change with the next generation.' }),
+  embedding: Embedding.optional().meta({ description: 'Only with the task `embed`.' }),
+  context_length: serving.context_length.optional(),
+  max_output_tokens: serving.max_output_tokens.optional(),
+  default_output_tokens: serving.default_output_tokens.optional(),
+  capabilities: CapabilitiesUpdate.optional(),
+  thinking_variable: serving.thinking_variable.optional(),
+  continuous_usage: serving.continuous_usage.optional(),
+  default_temperature: serving.default_temperature.optional(),
+  default_top_p: serving.default_top_p.optional(),
+  tokenizer: RegisteredFiles.nullable()
+    .optional()
+    .meta({ description: `${TOKENIZER} Send null to remove it.` }),
+});
 export type DeploymentUpdate = z.output<typeof DeploymentUpdate>;

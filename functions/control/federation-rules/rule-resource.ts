@@ -3,6 +3,7 @@ import { ANY_END, FederationRule, RuleApiKey } from '../../../shared/federation/
 import { SignInEvent } from '../../../shared/federation/sign-in-events.ts';
 import { MAX_URL_CHARACTERS } from '../../../shared/network/url-fault.ts';
 import { unixSeconds } from '../../../shared/time/units.ts';
+import { changeBody } from '../access/change-body.ts';
 import { KeyLifetime, KeyModels, MAX_LIFETIME_SECONDS } from '../api-keys/api-key.ts';
 import { KeyBudgets, KeyLimits } from '../limits/limits.ts';
 
@@ -74,7 +75,7 @@ export const NewFederationRule = z.strictObject({
 export type NewFederationRule = z.output<typeof NewFederationRule>;
 
 /** Absent fields keep their values. To change the issuer, create another rule. */
-export const FederationRuleUpdate = z.strictObject({
+export const FederationRuleUpdate = changeBody({
   audience: NewFederationRule.shape.audience.optional(),
   subject: Subject.optional(),
   claims: Claims.optional(),

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { SSO_PATHS } from '../../../shared/identity/auth-paths.ts';
 import { MAX_URL_CHARACTERS } from '../../../shared/network/url-fault.ts';
 import { IdentityProvider, OrganizationRole, type ProviderDomain } from '../../../shared/single-sign-on/identity-provider.ts';
+import { changeBody } from '../access/change-body.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 
 const MAX_DOMAINS = 20;
@@ -121,7 +122,7 @@ export const NewIdentityProvider = z.strictObject({
 export type NewIdentityProvider = z.output<typeof NewIdentityProvider>;
 
 /** Absent fields keep their values. */
-export const IdentityProviderUpdate = z.strictObject({
+export const IdentityProviderUpdate = changeBody({
   name: Name.optional(),
   client_id: ClientId.optional(),
   client_secret: ClientSecret.nullable().optional().meta({ description: 'null makes it a public client.' }),

@@ -19,6 +19,7 @@ import {
 } from '../../../shared/models/model.ts';
 import { type NewFigures, NewFigures as NewFiguresSchema, toPrice } from '../../../shared/prices/price-version.ts';
 import { unixSeconds } from '../../../shared/time/units.ts';
+import { changeBody } from '../access/change-body.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 import { forTask } from './model-task.ts';
 
@@ -96,28 +97,31 @@ export const CapabilitiesUpdate = z.strictObject({
 });
 
 /** Absent fields keep their values. */
-export const ModelUpdate = z.strictObject({
-  status: ModelStatus.optional(),
-  dialect: DialectName.optional(),
-  embedding: Embedding.optional().meta({ description: 'Only for an embedding model.' }),
-  capabilities: CapabilitiesUpdate.optional(),
-  thinking_variable: ThinkingVariable.optional(),
-  continuous_usage: z.boolean().optional(),
-  context_length: Tokens.optional(),
-  max_output_tokens: Tokens.optional(),
-  default_output_tokens: Tokens.optional(),
-  default_temperature: DefaultTemperature.optional(),
-  default_top_p: DefaultTopP.optional(),
-  tokenizer: TokenizerFiles.nullable().optional().meta({ description: 'Send null to remove the tokenizer.' }),
-  targets: Targets.optional(),
-  fallbacks: ModelFallbacks.optional().meta({ description: 'Send an empty array to remove all fallbacks.' }),
-  deprecation: Deprecation.nullable()
-    .optional()
-    .meta({ description: 'Announced in response headers. Send null to withdraw the deprecation.' }),
-  accept_failed_checks: AcceptFailedChecks.meta({
-    description: 'If true, a new dialect, tokenizer or targets are stored without checks. Otherwise a failed check returns 409.',
-  }),
-});
+export const ModelUpdate = changeBody(
+  {
+    status: ModelStatus.optional(),
+    dialect: DialectName.optional(),
+    embedding: Embedding.optional().meta({ description: 'Only for an embedding model.' }),
+    capabilities: CapabilitiesUpdate.optional(),
+    thinking_variable: ThinkingVariable.optional(),
+    continuous_usage: z.boolean().optional(),
+    context_length: Tokens.optional(),
+    max_output_tokens: Tokens.optional(),
+    default_output_tokens: Tokens.optional(),
+    default_temperature: DefaultTemperature.optional(),
+    default_top_p: DefaultTopP.optional(),
+    tokenizer: TokenizerFiles.nullable().optional().meta({ description: 'Send null to remove the tokenizer.' }),
+    targets: Targets.optional(),
+    fallbacks: ModelFallbacks.optional().meta({ description: 'Send an empty array to remove all fallbacks.' }),
+    deprecation: Deprecation.nullable()
+      .optional()
+      .meta({ description: 'Announced in response headers. Send null to withdraw the deprecation.' }),
+    accept_failed_checks: AcceptFailedChecks.meta({
+      description: 'If true, a new dialect, tokenizer or targets are stored without checks. Otherwise a failed check returns 409.',
+    }),
+  },
+  'accept_failed_checks',
+);
 export type ModelUpdate = z.output<typeof ModelUpdate>;
 
 export const ModelToCheck = z.strictObject({

@@ -8,20 +8,19 @@ import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { unixSeconds } from '../../../shared/time/units.ts';
 import type { Actor, ActorChecks } from '../access/actor.ts';
+import { changeBody } from '../access/change-body.ts';
 import { AppliedLimits, type OrganizationLimits, toLimits } from '../limits/limits.ts';
 import { FreshLoginMinutes, type Organization, OrganizationName } from './organization.ts';
 import { markKeys, saveWithLimiter, setContentOfKeys } from './organization-limiter.ts';
 import type { OrganizationStore } from './organization-store.ts';
 
 /** Absent fields keep their values. */
-export const OrganizationUpdate = z
-  .strictObject({
-    name: OrganizationName.optional(),
-    no_content: z.boolean().optional(),
-    require_second_factor: z.boolean().optional(),
-    fresh_login_minutes: FreshLoginMinutes.optional(),
-  })
-  .refine((fields) => Object.values(fields).some((value) => value !== undefined), 'expected at least one field');
+export const OrganizationUpdate = changeBody({
+  name: OrganizationName.optional(),
+  no_content: z.boolean().optional(),
+  require_second_factor: z.boolean().optional(),
+  fresh_login_minutes: FreshLoginMinutes.optional(),
+});
 export type OrganizationUpdate = z.output<typeof OrganizationUpdate>;
 
 export interface OrganizationDependencies extends AuditDependencies {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { changeBody } from '../access/change-body.ts';
 import { KeyBudgets, KeyBudgetsUpdate } from '../limits/limits.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 
@@ -38,12 +39,10 @@ export const NewProject = z.strictObject({
 export type NewProject = z.output<typeof NewProject>;
 
 /** Absent fields keep their values. */
-export const ProjectUpdate = z
-  .strictObject({
-    name: ProjectName.optional(),
-    budgets: KeyBudgetsUpdate.optional().meta({
-      description: 'A budget counts what is spent from when the project first has one. Null removes a budget.',
-    }),
-  })
-  .refine((fields) => Object.values(fields).some((value) => value !== undefined), 'expected at least one field');
+export const ProjectUpdate = changeBody({
+  name: ProjectName.optional(),
+  budgets: KeyBudgetsUpdate.optional().meta({
+    description: 'A budget counts what is spent from when the project first has one. Null removes a budget.',
+  }),
+});
 export type ProjectUpdate = z.output<typeof ProjectUpdate>;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { EntryStatus, type Runtime } from '../../../shared/deployments/catalogue.ts';
 import { DialectName } from '../../../shared/models/model.ts';
+import { changeBody } from '../access/change-body.ts';
 import { isPinnedImage } from './image-uri.ts';
 
 const Description = z.string().trim().max(200);
@@ -39,15 +40,13 @@ export type NewRuntime = z.output<typeof NewRuntime>;
 /**
  * Absent fields keep their values. The image never changes: deployments would run something else under the same name.
  */
-export const RuntimeUpdate = z
-  .strictObject({
-    description: Description.optional(),
-    ami: Ami.nullable()
-      .optional()
-      .meta({ description: 'For new generations of deployments. Send null for the default of the instance type.' }),
-    status: EntryStatus.optional().meta({ description: '`retired`: no new deployment or generation can use it. Those that do keep it.' }),
-  })
-  .refine((fields) => Object.values(fields).some((value) => value !== undefined), 'expected `description`, `ami` or `status`');
+export const RuntimeUpdate = changeBody({
+  description: Description.optional(),
+  ami: Ami.nullable()
+    .optional()
+    .meta({ description: 'For new generations of deployments. Send null for the default of the instance type.' }),
+  status: EntryStatus.optional().meta({ description: '`retired`: no new deployment or generation can use it. Those that do keep it.' }),
+});
 export type RuntimeUpdate = z.output<typeof RuntimeUpdate>;
 
 export const RuntimeResource = z.object({

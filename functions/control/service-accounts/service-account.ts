@@ -4,6 +4,7 @@ import { UserName } from '../../../shared/identity/user.ts';
 import type { StoredSecret, StoredServiceAccount } from '../../../shared/service-accounts/service-account-store.ts';
 import { DAY_MS, SECOND_MS } from '../../../shared/time/units.ts';
 import { UserRole } from '../access/actor.ts';
+import { changeBody } from '../access/change-body.ts';
 import { MAX_OPEN_KEYS } from '../api-keys/keys-of-user.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 
@@ -43,8 +44,8 @@ export const NewServiceAccount = z.strictObject({
 export type NewServiceAccount = z.output<typeof NewServiceAccount>;
 
 /** Absent fields keep their values. */
-export const ServiceAccountUpdate = z
-  .strictObject({
+export const ServiceAccountUpdate = changeBody(
+  {
     name: UserName.optional(),
     description: Description.nullable().optional(),
     role: UserRole.optional(),
@@ -53,11 +54,12 @@ export const ServiceAccountUpdate = z
     revoke_keys: z.boolean().optional().meta({
       description: 'With the status `disabled`: also revokes the API keys that it created. By default, they keep working.',
     }),
-  })
-  .refine(({ status, revoke_keys }) => !revoke_keys || status === 'disabled', {
-    path: ['revoke_keys'],
-    message: "expected revoke_keys only together with the status 'disabled'",
-  });
+  },
+  'revoke_keys',
+).refine(({ status, revoke_keys }) => !revoke_keys || status === 'disabled', {
+  path: ['revoke_keys'],
+  message: "expected revoke_keys only together with the status 'disabled'",
+});
 export type ServiceAccountUpdate = z.output<typeof ServiceAccountUpdate>;
 
 const OpenKeys = z.array(z.string()).meta({

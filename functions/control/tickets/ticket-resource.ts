@@ -13,6 +13,7 @@ import {
   type TicketSummary,
 } from '../../../shared/tickets/ticket.ts';
 import { unixSeconds } from '../../../shared/time/units.ts';
+import { changeBody } from '../access/change-body.ts';
 
 const Seconds = z.int().meta({ description: 'Unix time in seconds.' });
 const secondsOrNull = (atMs: number | null): number | null => (atMs === null ? null : unixSeconds(atMs));
@@ -61,7 +62,7 @@ export const NewTicket = z.strictObject({
 });
 export type NewTicket = z.output<typeof NewTicket>;
 
-export const TicketUpdate = z.strictObject({
+export const TicketUpdate = changeBody({
   subject: Subject.optional(),
   severity: Severity.optional(),
   status: TicketStatus.optional().meta({

@@ -9,6 +9,7 @@ import { User } from '../../../shared/identity/user.ts';
 import { toWire } from '../../../shared/identity/user-store.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { type Actor, requirePermission, requireRightsOver } from '../access/actor.ts';
+import { changeBody } from '../access/change-body.ts';
 import type { ApiKeyDependencies } from '../api-keys/create-api-key.ts';
 import { MAX_OPEN_KEYS, openKeysOf, revokeKeysOf } from '../api-keys/keys-of-user.ts';
 import { requireNotBreakGlass } from './break-glass.ts';
@@ -23,11 +24,15 @@ export interface AccessDependencies extends UserDependencies, ApiKeyDependencies
   now: () => number;
 }
 
-export const UserChange = UserUpdate.extend({
-  revoke_keys: z.boolean().optional().meta({
-    description: 'With the status `disabled`: also revokes the API keys that the user created. By default, they keep working.',
-  }),
-}).refine(({ status, revoke_keys }) => !revoke_keys || status === 'disabled', {
+export const UserChange = changeBody(
+  {
+    ...UserUpdate.shape,
+    revoke_keys: z.boolean().optional().meta({
+      description: 'With the status `disabled`: also revokes the API keys that the user created. By default, they keep working.',
+    }),
+  },
+  'revoke_keys',
+).refine(({ status, revoke_keys }) => !revoke_keys || status === 'disabled', {
   path: ['revoke_keys'],
   message: "expected revoke_keys only together with the status 'disabled'",
 });

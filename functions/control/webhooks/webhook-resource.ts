@@ -6,6 +6,7 @@ import { NotificationType } from '../../../shared/notifications/notification.ts'
 import { SECRET_PREFIX, SelectableType, type Webhook } from '../../../shared/notifications/webhook.ts';
 import { unixSeconds } from '../../../shared/time/units.ts';
 import { type Actor, can, type Rights } from '../access/actor.ts';
+import { changeBody } from '../access/change-body.ts';
 import { OrganizationId } from '../organizations/organization.ts';
 
 // 256 bits; Standard Webhooks recommends 192 to 512.
@@ -66,7 +67,7 @@ export const NewWebhook = z.strictObject({
 export type NewWebhook = z.output<typeof NewWebhook>;
 
 /** Absent fields keep their values. */
-export const WebhookUpdate = z.strictObject({
+export const WebhookUpdate = changeBody({
   url: Url.optional(),
   types: Types.optional(),
   description: Description.optional(),

@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import { BillingProfile } from '../../../../shared/billing/billing-profile.ts';
+import { changeBody } from '../../access/change-body.ts';
 import { OrganizationId } from '../../organizations/organization.ts';
 
 const { shape } = BillingProfile;
 
 /** Fields that you omit keep their values. */
-export const BillingProfileUpdate = z.strictObject({
+export const BillingProfileUpdate = changeBody({
   legal_name: shape.legal_name.unwrap().optional(),
   address: shape.address.unwrap().optional(),
   tax_id: shape.tax_id.unwrap().optional(),
