@@ -20,7 +20,9 @@ export const createRecordRefusal =
     const { isCounted } = await deps.quotas.count(quota, receivedAtMs);
     if (!isCounted) return;
     const ipAddress = requestContext.identity?.sourceIp ?? null;
-    const origin = { ...systemOrigin('single-sign-on', receivedAtMs), requestId, ipAddress };
+    const system = systemOrigin('single-sign-on', receivedAtMs);
+    // With the organization, because owners see only addresses of their own.
+    const origin = { ...system, actor: { ...system.actor, organization }, requestId, ipAddress };
     const target = { type: 'identity_provider', id: provider };
     await commit(deps, origin, { action: 'session.refused', organization, target, reason }, []);
   };

@@ -8,7 +8,10 @@ export const AuditActor = z.object({
   type: z.enum(['user', 'operator', 'system']),
   id: z.string().meta({ description: 'The id of the user, or the name of the operator.' }),
   email: z.string().nullable(),
-  organization: z.string().nullable().meta({ description: "The user's organization; null for admins, operators and the system." }),
+  organization: z.string().nullable().meta({
+    description:
+      "The user's organization, or that whose identity provider caused it; null for admins, operators and what the system does by itself.",
+  }),
 });
 
 /** The author and time of a change, and its request. */
