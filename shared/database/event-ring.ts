@@ -1,14 +1,19 @@
+import type * as z from 'zod';
 import type { Database } from './database.ts';
 import { inParallel, throwFailures } from './in-parallel.ts';
 import type { RecordKey, RecordTable } from './record-table.ts';
 
-/** The newest events of an account, such as a service account. */
-export interface EventRing<Event extends object> {
+interface RingEvent {
+  at: number;
+  /** A token was verified. */
+  is_verified: boolean;
+}
+
+interface EventRing<Event> {
   /** Adds an event. The oldest one makes room for it. */
   add: (account: string, event: Event) => Promise<void>;
-  /** Lists the rows of the events, in no order. */
-  list: (account: string) => Promise<Record<string, unknown>[]>;
-  /** Deletes all events of an account. */
+  /** Lists the events of an account, in no order. */
+  list: (account: string) => Promise<Event[]>;
   clear: (account: string) => Promise<void>;
 }
 
@@ -22,14 +27,14 @@ interface Ring {
 const DIGITS = 3;
 const PARALLEL = 10;
 
-/**
- * Keeps the newest events of each account in a table of records: a bounded number of rows, in the account's partition.
- * @param table the name of the table that `rows` reads
- */
-export const createEventRing = <Event extends object>(
-  database: Pick<Database, 'update' | 'put'>,
+type Rows = Pick<RecordTable, 'page' | 'remove'>;
+type Writes = Pick<Database, 'update' | 'put'>;
+
+const createEventRing = <Event extends RingEvent>(
+  schema: z.ZodType<Event>,
+  database: Writes,
   table: string,
-  rows: Pick<RecordTable, 'page' | 'remove'>,
+  rows: Rows,
   { name, size }: Ring,
 ): EventRing<Event> => {
   const prefix = `event#${name}#`;
@@ -48,17 +53,47 @@ export const createEventRing = <Event extends object>(
     return Number(Attributes?.count);
   };
 
-  const list = async (account: string) => (await rows.page({ account, prefix }, { limit: size })).rows;
+  const stored = async (account: string) => (await rows.page({ account, prefix }, { limit: size })).rows;
 
   return {
     add: async (account, event) => {
       const place = (await nextNumber(account)) % size;
       await database.put({ TableName: table, Item: { ...event, account, record: prefix + String(place).padStart(DIGITS, '0') } });
     },
-    list,
+    list: async (account) => (await stored(account)).map((row) => schema.parse(row)),
     clear: async (account) => {
-      const events = (await list(account)).map(({ record }) => ({ account, record: String(record) }));
+      const events = (await stored(account)).map(({ record }) => ({ account, record: String(record) }));
       throwFailures(await inParallel([...events, countKey(account)], PARALLEL, rows.remove));
     },
   };
 };
+
+// Strangers can cause events without a verified token: these have a ring of their own.
+const VERIFIED: Ring = { name: 'verified', size: 80 };
+const UNVERIFIED: Ring = { name: 'unverified', size: 20 };
+
+/**
+ * Returns the `create` of a store of the newest events of each account, such as a service account, in a table of
+ * records: a bounded number of rows, in the account's partition.
+ */
+export const eventRingsOf =
+  <Event extends RingEvent>(schema: z.ZodType<Event>) =>
+  /** @param table the name of the table that `rows` reads */
+  (database: Writes, table: string, rows: Rows) => {
+    const verified = createEventRing(schema, database, table, rows, VERIFIED);
+    const unverified = createEventRing(schema, database, table, rows, UNVERIFIED);
+    return {
+      add: (account: string, event: Event): Promise<void> => (event.is_verified ? verified : unverified).add(account, event),
+
+      /** Deletes all events of an account. */
+      clear: async (account: string): Promise<void> => {
+        await Promise.all([verified.clear(account), unverified.clear(account)]);
+      },
+
+      /** Lists at most 100 events, newest first. */
+      list: async (account: string): Promise<Event[]> => {
+        const found = await Promise.all([verified.list(account), unverified.list(account)]);
+        return found.flat().toSorted((one, other) => other.at - one.at);
+      },
+    };
+  };

@@ -1,7 +1,5 @@
 import * as z from 'zod';
-import type { Database } from '../database/database.ts';
-import { createEventRing } from '../database/event-ring.ts';
-import type { RecordTable } from '../database/record-table.ts';
+import { eventRingsOf } from '../database/event-ring.ts';
 
 const DifferingClaim = z.object({
   claim: z.string(),
@@ -27,42 +25,10 @@ export const SignInEvent = z.object({
 });
 export type SignInEvent = z.infer<typeof SignInEvent>;
 
-// Strangers can cause events of tokens whose signature is not verified: they have a ring of their own.
-const MAX_VERIFIED = 80;
-const MAX_UNVERIFIED = 20;
-
 /** The most characters of a claim's value in an event. */
 export const MAX_EVENT_CHARACTERS = 200;
 
-/**
- * The newest exchanges of each service account, in its partition of the table `accounts`.
- * @param table the name of the table that `rows` reads
- */
-export const createSignInEvents = (
-  database: Pick<Database, 'update' | 'put'>,
-  table: string,
-  rows: Pick<RecordTable, 'page' | 'remove'>,
-) => {
-  const verified = createEventRing<SignInEvent>(database, table, rows, { name: 'verified', size: MAX_VERIFIED });
-  const unverified = createEventRing<SignInEvent>(database, table, rows, { name: 'unverified', size: MAX_UNVERIFIED });
-  return {
-    add: (serviceAccount: string, event: SignInEvent): Promise<void> =>
-      (event.is_verified ? verified : unverified).add(serviceAccount, event),
-
-    /** Deletes all events of a service account. */
-    clear: async (serviceAccount: string): Promise<void> => {
-      await Promise.all([verified.clear(serviceAccount), unverified.clear(serviceAccount)]);
-    },
-
-    /** Lists at most 100 events, newest first. */
-    list: async (serviceAccount: string): Promise<SignInEvent[]> => {
-      const found = await Promise.all([verified.list(serviceAccount), unverified.list(serviceAccount)]);
-      return found
-        .flat()
-        .map((row) => SignInEvent.parse(row))
-        .toSorted((one, other) => other.at - one.at);
-    },
-  };
-};
+/** The newest exchanges of each service account, in its partition of the table `accounts`. */
+export const createSignInEvents = eventRingsOf(SignInEvent);
 
 export type SignInEvents = ReturnType<typeof createSignInEvents>;
