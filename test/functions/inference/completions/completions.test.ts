@@ -57,7 +57,7 @@ test.each([
   const request = read(body);
   const of = model();
   const prepared = prepareRequest(completions, request, of, of.prices[0] as (typeof of.prices)[number]);
-  const facts = { event: { receivedAtMs: 0 }, request } as Parameters<typeof trackUsage>[0];
+  const facts = { event: { receivedAtMs: 0 }, request } as unknown as Parameters<typeof trackUsage>[0];
   const first = { model: of, prepared } as Parameters<typeof trackUsage>[1];
   const usage = trackUsage(facts, first, [], { now: () => 0, tokenizerOf: () => ({}) as never });
   usage.count([{ choices: [{ index: 0, delta: { content: text } }] }]);
