@@ -5,11 +5,12 @@ import fc from 'fast-check';
 import { createRecording } from '../../../../functions/inference/idempotency/recording.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import { createStreamReader } from '../../../../shared/upstream/read-stream.ts';
+import { sized } from '../../../support/sized.ts';
 import { accumulate } from './accumulate.ts';
 import { randomAnswer } from './random-answers.ts';
 import { type Route, routes } from './routes.ts';
 
-const RUNS = 300;
+const RUNS = sized(50, 300);
 
 const merge = (chunks: readonly UpstreamChunk[], batch = chunks.length + 1): UpstreamChunk[] => {
   const recording = createRecording();
