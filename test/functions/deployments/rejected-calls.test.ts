@@ -59,7 +59,7 @@ describe('a call that AWS rejects and that changes nothing', () => {
 
   test('costs no write, no call that changes anything and no message while it waits', async () => {
     const { world, calls } = await unregistered();
-    await world.run(2 * HOUR_MS);
+    await world.run(2 * HOUR_MS, 5 * MINUTE_MS);
     const [version, made, messages] = [await versionOf(world), world.plane.calls.length, world.messages.size];
     const rejected = calls.length;
     await world.pass();
@@ -67,13 +67,13 @@ describe('a call that AWS rejects and that changes nothing', () => {
     expect([await versionOf(world), calls.length, world.messages.size]).toEqual([version, rejected, messages]);
     const operations = world.plane.calls.slice(made).map(({ operation }) => operation);
     expect(operations.every((operation) => operation.startsWith('Describe'))).toBe(true);
-    await world.run(HOUR_MS);
+    await world.run(HOUR_MS, 5 * MINUTE_MS);
     expect((await versionOf(world)) - version).toBeLessThanOrEqual(5);
   });
 
   test('is repeated at once after a change by the owner, with short waits again', async () => {
     const { world, calls } = await unregistered();
-    await world.run(2 * HOUR_MS);
+    await world.run(2 * HOUR_MS, 5 * MINUTE_MS);
     const before = calls.length;
     await world.change({ tags: { team: 'search' } });
     await world.pass();
@@ -84,7 +84,7 @@ describe('a call that AWS rejects and that changes nothing', () => {
 
   test('is forgotten once AWS accepts it, and what follows it is done', async () => {
     const { world, permit } = await unregistered();
-    await world.run(HOUR_MS);
+    await world.run(HOUR_MS, 5 * MINUTE_MS);
     permit();
     const row = await world.run(16 * MINUTE_MS);
     expect(row.reason).toBeUndefined();

@@ -238,7 +238,7 @@ test.each([
   await world.addAdapter('third');
   await world.run(5 * MINUTE_MS);
   expect(await stateOf(world)).toEqual(['pending', 'ready', 'ready']);
-  await world.run(60 * MINUTE_MS);
+  await world.run(60 * MINUTE_MS, MINUTE_MS);
   expect(await stateOf(world)).toEqual(['adapter_not_packed', 'ready', 'ready']);
 });
 
@@ -339,7 +339,7 @@ test('is tried again while its files change or S3 doesn’t answer, and fails af
   const pack = jest.spyOn(world.dependencies.aws.files, 'pack');
   pack.mockRejectedValue(Object.assign(new Error('Slow down.'), { name: 'SlowDown', $metadata: { httpStatusCode: 503 } }));
   await world.addAdapter('legal');
-  await world.run(59 * MINUTE_MS);
+  await world.run(59 * MINUTE_MS, MINUTE_MS);
   expect(await stateOf(world)).toEqual(['pending']);
   expect(pack.mock.calls.length).toBeGreaterThan(50);
   await world.run(3 * MINUTE_MS);
