@@ -47,11 +47,17 @@ const SHOWN = /1 0 0 1 ([\d.]+) ([\d.]+) Tm\n\/(F\d+) ([\d.]+) Tf\n\[(.*)\] TJ/g
  */
 export const textsOf = (pdf: Buffer): PrintedText[] => {
   const objects = objectsOf(pdf);
+  const fonts = new Map<string, Font>();
+  const fontAt = (id: string): Font => {
+    const font = fonts.get(id) ?? fontOf(objects, id);
+    fonts.set(id, font);
+    return font;
+  };
   const pages = [...objects.values()].filter((body) => /\/Type \/Page\n/.test(body));
   return pages.flatMap((body, page) => {
     const resources = objects.get(referenceIn(body, 'Resources')) ?? '';
     return [...contentOf(objects.get(referenceIn(body, 'Contents'))).matchAll(SHOWN)].map(([, x, y, name = '', size, shown = '']) => {
-      const { letters, widths } = fontOf(objects, referenceIn(resources, name));
+      const { letters, widths } = fontAt(referenceIn(resources, name));
       let text = '';
       let width = 0;
       for (const [, glyphs = '', adjustment = '0'] of shown.matchAll(/<([0-9a-f]+)>|(-?[\d.]+)/g)) {
