@@ -192,6 +192,8 @@ describe('exportEvents', () => {
 
 // Events of a day that are not stored, because there are so many: 9 MB of records, two parts.
 const EVENTS = 2_200;
+// To parse that much CSV takes as long as to write it. The id comes first and has no quotes.
+const idsOfMany = (csv: string): string[] => [...csv.matchAll(/^(req_\w+),/gm)].map(([, id = '']) => id);
 const manyEvents = (key: string, organization: string) => {
   const filler = 'x'.repeat(4_000);
   const events = Array.from({ length: EVENTS }, (_, i) =>
@@ -255,7 +257,7 @@ describe('exportEvents, for a file of many parts', () => {
     const whole = crashingProcess(depsWith());
     const reference = await exporting.run(await exporting.create(newExport(organization)), whole.deps);
     const file = await exporting.read(reference);
-    expect(idsIn(file)).toEqual(ids);
+    expect(idsOfMany(file)).toEqual(ids);
     expect(reference.rows).toBe(EVENTS);
     expect(exporting.sent.length).toBeGreaterThan(1);
     expect(whole.writes()).toBeGreaterThanOrEqual(10);
@@ -287,7 +289,7 @@ describe('exportEvents, for a file of many parts', () => {
     expect(await exporting.exports.get(organization, created.id)).toEqual(expect.objectContaining(restarted));
     const ended = await exporting.run(created, deps);
     expect([ended.state, ended.restarts, ended.rows]).toEqual(['completed', 1, EVENTS]);
-    expect(idsIn(await exporting.read(ended))).toEqual(ids);
+    expect(idsOfMany(await exporting.read(ended))).toEqual(ids);
   });
 });
 
