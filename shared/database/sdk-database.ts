@@ -60,6 +60,8 @@ export const createSdkDatabase = ({
       httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
     }),
   });
+  // It copies the input and the output of each call for a logger that there is not.
+  client.middlewareStack.remove('loggerMiddleware');
   const documents = DynamoDBDocumentClient.from(client, {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: { wrapNumbers: readNumber },
