@@ -41,7 +41,7 @@ const DeleteToken = ({ token: { id, last_used_at }, onClose, ...part }: PartProp
     }}
   >
     <p>
-      The provider can no longer change users with this token. Unless it has another token, people who leave your company keep their access.
+      The provider can no longer change users with this token. Unless it has another token, people who leave your company keep their access.{' '}
       <LastUsed what="The token" seconds={last_used_at} />
     </p>
   </Confirm>

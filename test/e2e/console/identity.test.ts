@@ -53,7 +53,9 @@ describe('identity providers in the console', () => {
       expect(token).toContain('scim_');
       await page.getByRole('button', { name: 'I have saved the secret' }).click();
       await page.getByRole('heading', { name: 'Okta of Acme' }).waitFor();
-      await page.getByRole('button', { name: 'Delete token' }).waitFor();
+      await page.getByRole('button', { name: 'Delete token' }).click();
+      await page.getByText('keep their access. The token has never been used.').waitFor();
+      await page.keyboard.press('Escape');
       expect(await dialog.count()).toBe(0);
     } finally {
       await ui.run.controlFunctions('clock');
