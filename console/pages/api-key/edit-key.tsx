@@ -24,7 +24,7 @@ export const EditKey = ({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => vo
         submitLabel="Save API key"
         onCancel={onClose}
         canSubmit={(draft, base) =>
-          draft.name.trim() !== '' && Object.keys(faultsOf(draft)).length === 0 && Object.keys(changesOfKey(draft, base)).length > 0
+          draft.name.trim() !== '' && Object.keys(faultsOf(draft, false)).length === 0 && Object.keys(changesOfKey(draft, base)).length > 0
         }
         save={async (draft, base) => {
           await request('PATCH /v1/api-keys/{id}', { parameters: { id }, body: changesOfKey(draft, base), version: base.version });

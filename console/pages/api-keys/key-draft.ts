@@ -127,8 +127,12 @@ export const draftOfKey = (key: ApiKey): KeyDraft => {
   };
 };
 
-/** Why fields can't be sent. */
-export const faultsOf = (draft: KeyDraft): Partial<Record<keyof KeyDraft, string>> => ({
+const emptyLimits = (draft: KeyDraft): Partial<Record<keyof KeyDraft, string>> =>
+  Object.fromEntries(Object.values(LIMITS).flatMap((name) => (draft[name] === '' ? [[name, 'Enter a whole number.']] : [])));
+
+/** Why fields can't be sent. @param isNew true: an empty limit stands for the default */
+export const faultsOf = (draft: KeyDraft, isNew = true): Partial<Record<keyof KeyDraft, string>> => ({
+  ...(!isNew && emptyLimits(draft)),
   ...faultsOfCounts(draft, LIMITS),
   ...faultsOfCounts(draft, USER_LIMITS),
   ...Object.fromEntries(

@@ -24,7 +24,7 @@ const RATES = [
 const BUDGETS = ['day', 'month', 'total'] as const;
 
 const LimitFields = ({ draft, onChange, isNew = false, hints = {} }: Omit<KeyFieldsProps, 'organization'>) => {
-  const faults = faultsOf(draft);
+  const faults = faultsOf(draft, isNew);
   return (
     <Stack>
       <ShortFields>

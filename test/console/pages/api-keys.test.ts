@@ -103,6 +103,11 @@ describe('the form of an API key', () => {
       month: 'Enter an amount, such as 12.50.',
     });
   });
+
+  test('asks for a limit that was emptied, because a key always has one', () => {
+    expect(faultsOf({ ...draftOfKey(key), concurrency: '' }, false)).toEqual({ concurrency: 'Enter a whole number.' });
+    expect(faultsOf(EMPTY_DRAFT)).toEqual({});
+  });
 });
 
 describe('keyStateOf', () => {
