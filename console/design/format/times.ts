@@ -23,7 +23,7 @@ export const formatUtc = (seconds: number): string => `${new Date(seconds * 1_00
 export const formatStart = (seconds: number): string => (seconds === 0 ? 'the beginning' : formatUtc(seconds));
 
 /** The UTC day of a time, such as `2027-01-31`. @param seconds since the epoch */
-export const dayOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10);
+export const formatDay = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10);
 
 /** The Unix seconds of a UTC date, or of a date with a time; undefined for an empty text. */
 export const utcSeconds = (text: string): number | undefined => {

@@ -12,7 +12,7 @@ import { effectsOf } from './limit-effects.ts';
 export const EditKey = ({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) => {
   const { id, name } = apiKey;
   const me = useSignedIn();
-  const query = rangeOfMonth(Date.now());
+  const query = rangeOfMonth(Date.now() / 1_000);
   const usage = useRead('GET /v1/api-keys/{id}/usage', { parameters: { id }, query }, { enabled: can(me, 'usage:read') });
   return (
     <Dialog title={`Edit ${name}`} onClose={onClose}>

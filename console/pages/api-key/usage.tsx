@@ -7,7 +7,7 @@ import { Count, Gauge, Money } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { formatCount, formatMoney, fromUnits, toUnits } from '../../design/format/amounts.ts';
-import { dayOf } from '../../design/format/times.ts';
+import { formatDay } from '../../design/format/times.ts';
 import { Columns, Section, Stack } from '../../design/layout/layout.tsx';
 import { rangeOfDays, requestsByDay } from './key-usage.ts';
 
@@ -27,7 +27,7 @@ const BUDGETS = [
 /** How much of a key's limits is used now, and its usage by day. */
 export const KeyUsage = ({ id }: { id: string }) => {
   const [range, setRange] = useUrlState<string>('range', '7');
-  const { from, to } = rangeOfDays(Number(range), Date.now());
+  const { from, to } = rangeOfDays(Number(range), Date.now() / 1_000);
   const usage = useRead('GET /v1/api-keys/{id}/usage', { parameters: { id }, query: { from, to } }, { refetchMs: REFRESH_MS });
   return (
     <Loaded query={usage}>
@@ -72,7 +72,13 @@ export const KeyUsage = ({ id }: { id: string }) => {
                 <p>
                   <Money amount={cost} /> from {from} to {to} (UTC)
                 </p>
-                <Chart label="Requests per day" {...requestsByDay(days, { from, to })} format={formatCount} formatTime={dayOf} isStacked />
+                <Chart
+                  label="Requests per day"
+                  {...requestsByDay(days, { from, to })}
+                  format={formatCount}
+                  formatTime={formatDay}
+                  isStacked
+                />
                 <Table
                   label="Usage by day and model"
                   rows={[...days].reverse()}

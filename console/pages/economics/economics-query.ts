@@ -1,6 +1,6 @@
 import { isMoney, MOST_PER_UNIT } from '../../design/format/amounts.ts';
 import { type RangeName, rangeOf } from '../../design/format/ranges.ts';
-import { dayOf } from '../../design/format/times.ts';
+import { formatDay } from '../../design/format/times.ts';
 import { DAY_S } from '../../design/format/units.ts';
 
 /** The parameters of the address that the screen reads. */
@@ -19,8 +19,8 @@ export const economicsQuery = (range: RangeName, values: EconomicsValues, nowS: 
   const end = endS === undefined ? nowS + DAY_S : range === 'custom' ? endS + DAY_S : endS;
   const { organization, prompt, completion } = values;
   return {
-    from: dayOf(startS),
-    to: dayOf(end),
+    from: formatDay(startS),
+    to: formatDay(end),
     organization,
     ...([prompt, completion].every((price) => isMoney(price, MOST_PER_UNIT)) && { list_prompt: prompt, list_completion: completion }),
   };

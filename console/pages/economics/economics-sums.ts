@@ -1,7 +1,7 @@
 import type { ReplyBody } from '../../client/routes.ts';
 import { formatCount, sumOf } from '../../design/format/amounts.ts';
 import { csvOf } from '../../design/format/csv.ts';
-import { dayOf } from '../../design/format/times.ts';
+import { formatDay } from '../../design/format/times.ts';
 import { DAY_S, HOUR_S } from '../../design/format/units.ts';
 
 export type EconomicsRow = ReplyBody<'GET /v1/economics'>['data'][number];
@@ -12,7 +12,7 @@ const HOUR_DECIMALS = 1;
 export const hours = (seconds: string): string => formatCount((Number(seconds) / HOUR_S).toFixed(HOUR_DECIMALS));
 
 /** The first and the last day of a row; the API's `to` is the day after the last. */
-export const daysOf = ({ from, to }: Pick<EconomicsRow, 'from' | 'to'>): string => `${from} – ${dayOf(Date.parse(to) / 1_000 - DAY_S)}`;
+export const daysOf = ({ from, to }: Pick<EconomicsRow, 'from' | 'to'>): string => `${from} – ${formatDay(Date.parse(to) / 1_000 - DAY_S)}`;
 
 export const tokensOf = ({ prompt_tokens, completion_tokens }: EconomicsRow): bigint =>
   BigInt(String(prompt_tokens)) + BigInt(String(completion_tokens));

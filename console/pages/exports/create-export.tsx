@@ -4,7 +4,7 @@ import { request } from '../../client/request.ts';
 import type { Choice } from '../../design/controls/choice.ts';
 import { SelectField, TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
-import { dayOf } from '../../design/format/times.ts';
+import { formatDay } from '../../design/format/times.ts';
 import { DAY_S } from '../../design/format/units.ts';
 import { Form } from '../../design/forms/form.tsx';
 import { ShortFields } from '../../design/layout/layout.tsx';
@@ -17,7 +17,7 @@ const FORMATS: readonly Choice<ExportFormat>[] = [
   ['focus', 'FOCUS 1.4: daily costs with invoice lines'],
 ];
 
-const yesterday = (): string => dayOf(Date.now() / 1_000 - DAY_S);
+const yesterday = (): string => formatDay(Date.now() / 1_000 - DAY_S);
 const firstOfMonth = (day: string): string => `${day.slice(0, -2)}01`;
 
 interface CreateExportProps {

@@ -6,7 +6,7 @@ import { PagedTable } from '../../design/data/paged.tsx';
 import type { Column } from '../../design/data/table.tsx';
 import { Chip, Count, Time } from '../../design/data/values.tsx';
 import { Empty } from '../../design/feedback/failure.tsx';
-import { dayOf } from '../../design/format/times.ts';
+import { formatDay } from '../../design/format/times.ts';
 import { DownloadButton } from '../../design/forms/download-button.tsx';
 import { MAX_EXPORT_DAYS } from './export-draft.ts';
 
@@ -18,7 +18,7 @@ const FORMAT_NAMES: Readonly<Record<Export['format'], string>> = { csv: 'CSV', j
 
 const isRunning = ({ state }: Export): boolean => state === 'pending' || state === 'running';
 
-const daysOf = ({ start_time, end_time }: Export): string => `${dayOf(start_time)} to ${dayOf(end_time - 1)}`;
+const daysOf = ({ start_time, end_time }: Export): string => `${formatDay(start_time)} to ${formatDay(end_time - 1)}`;
 
 const fileOf = async (id: string): Promise<{ url: string | null }> => {
   const { download_url } = await request('GET /v1/billing/exports/{id}', { parameters: { id } });

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Money } from '../../design/data/values.tsx';
-import { dayOf, utcSeconds } from '../../design/format/times.ts';
+import { formatDay, utcSeconds } from '../../design/format/times.ts';
 import { Confirm } from '../../design/forms/confirm.tsx';
 import { creditable } from '../invoices/invoice-state.ts';
 import { afterChange, changeInvoice, type InvoiceDialogProps } from './dialog-props.ts';
@@ -10,7 +10,7 @@ import { afterChange, changeInvoice, type InvoiceDialogProps } from './dialog-pr
 /** Records that an invoice was paid. */
 export const PaymentDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
   const { id, number, buyer, currency, issued_at } = invoice;
-  const today = dayOf(Date.now() / 1_000);
+  const today = formatDay(Date.now() / 1_000);
   const [day, setDay] = useState(today);
   const [reference, setReference] = useState('');
   // For today, the API uses the current time: midnight could be before the invoice was issued.
@@ -39,7 +39,7 @@ export const PaymentDialog = ({ invoice, onClose }: InvoiceDialogProps) => {
         value={day}
         onChange={setDay}
         max={today}
-        {...(issued_at !== null && { min: dayOf(issued_at) })}
+        {...(issued_at !== null && { min: formatDay(issued_at) })}
       />
       <TextField
         label="Reference"

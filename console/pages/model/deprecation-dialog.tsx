@@ -2,14 +2,14 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
-import { dayOf, utcSeconds } from '../../design/format/times.ts';
+import { formatDay, utcSeconds } from '../../design/format/times.ts';
 import { VersionedForm } from '../../design/forms/versioned-form.tsx';
 import type { Model } from './model-facts.tsx';
 import { modelQuery, parametersOf } from './model-query.ts';
 
 const draftOf = ({ deprecation }: Model) => ({
-  from: dayOf(deprecation?.deprecated_at ?? Date.now() / 1_000),
-  sunset: deprecation?.sunset_at ? dayOf(deprecation.sunset_at) : '',
+  from: formatDay(deprecation?.deprecated_at ?? Date.now() / 1_000),
+  sunset: deprecation?.sunset_at ? formatDay(deprecation.sunset_at) : '',
   successor: deprecation?.successor ?? '',
 });
 

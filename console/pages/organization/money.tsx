@@ -6,7 +6,7 @@ import { Gauge, Money } from '../../design/data/values.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { formatAxisMoney, formatMoney, sumOf } from '../../design/format/amounts.ts';
 import { rangeOf } from '../../design/format/ranges.ts';
-import { dayOf } from '../../design/format/times.ts';
+import { formatDay } from '../../design/format/times.ts';
 import { Facts, Section, Stack } from '../../design/layout/layout.tsx';
 
 const DAYS_OF_MONTH = 31;
@@ -41,7 +41,7 @@ export const CostThisMonth = ({ id, budget }: { id: string; budget: string | nul
                   times={days.map(({ start_time }) => start_time)}
                   series={[{ name: 'Cost', values: texts.map(Number), texts: texts.map(formatMoney) }]}
                   format={formatAxisMoney}
-                  formatTime={dayOf}
+                  formatTime={formatDay}
                 />
               )}
             </Stack>

@@ -1,5 +1,5 @@
 import { csvOf } from '../../design/format/csv.ts';
-import { dayOf } from '../../design/format/times.ts';
+import { formatDay } from '../../design/format/times.ts';
 import type { UsageTable } from './tabulate.ts';
 import type { Grouping, Measure } from './usage-query.ts';
 
@@ -9,7 +9,7 @@ export const usageCsv = ({ days, byDay }: UsageTable, groupBy: Grouping, measure
   const head = ['day', groupBy, ...(isCost ? [] : ['requests', 'input_tokens', 'cached_input_tokens', 'output_tokens']), 'cost'];
   const lines = days.flatMap((day) =>
     (byDay.get(day) ?? []).map(({ name, cost, requests, input, cached, output }) => [
-      dayOf(day),
+      formatDay(day),
       name ?? '',
       ...(isCost ? [] : [requests, input, cached, output].map(String)),
       cost,

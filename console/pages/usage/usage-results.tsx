@@ -6,7 +6,7 @@ import { Count, Money } from '../../design/data/values.tsx';
 import { Empty, Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
 import { formatAxisMoney, formatCount, formatMoney } from '../../design/format/amounts.ts';
-import { dayOf } from '../../design/format/times.ts';
+import { formatDay } from '../../design/format/times.ts';
 import { Section, Tile, Tiles } from '../../design/layout/layout.tsx';
 import { cacheShare, seriesOf, tabulate, type UsageSums } from './tabulate.ts';
 import { usageCsv } from './usage-csv.ts';
@@ -64,7 +64,7 @@ const UsageChart = ({ table, measure, title, nameOf }: Pick<UsageResultsProps, '
       times={table.days}
       series={series}
       format={isCost ? formatAxisMoney : axisCount}
-      formatTime={dayOf}
+      formatTime={formatDay}
       isStacked
     />
   );

@@ -138,7 +138,7 @@ describe('the filters of API keys', () => {
 
 describe('the usage of an API key', () => {
   test('has each day of the range, with zero where a model has no requests', () => {
-    const range = rangeOfDays(3, Date.parse('2026-11-26T23:59:00Z'));
+    const range = rangeOfDays(3, Date.parse('2026-11-26T23:59:00Z') / 1_000);
     expect(range).toEqual({ from: '2026-11-24', to: '2026-11-26' });
     const { times, series } = requestsByDay(
       [
@@ -199,7 +199,7 @@ describe('what limits in the form of an API key would do', () => {
   });
 
   test('counts from the first day of the month', () => {
-    expect(rangeOfMonth(Date.UTC(2026, 10, 26, 23))).toEqual({ from: '2026-11-01', to: '2026-11-26' });
+    expect(rangeOfMonth(Date.UTC(2026, 10, 26, 23) / 1_000)).toEqual({ from: '2026-11-01', to: '2026-11-26' });
   });
 });
 
