@@ -4,6 +4,7 @@ import { Code } from '../controls/copy.tsx';
 import { Row } from '../layout/layout.tsx';
 import { Dialog } from './dialog.tsx';
 import { Notice } from './failure.tsx';
+import { useStay } from './stay.ts';
 
 interface SecretDialogProps {
   title: string;
@@ -14,15 +15,18 @@ interface SecretDialogProps {
 }
 
 /** Shows a secret for the only time, until the user says that it is saved. */
-export const SecretDialog = ({ title, secret, children, onClose }: SecretDialogProps) => (
-  <Dialog title={title}>
-    <Notice tone="warn">Copy the secret now. You won't be able to see it again.</Notice>
-    <Code label="Secret" variants={[['Secret', secret]]} />
-    {children}
-    <Row>
-      <Button look="primary" onClick={onClose}>
-        I have saved the secret
-      </Button>
-    </Row>
-  </Dialog>
-);
+export const SecretDialog = ({ title, secret, children, onClose }: SecretDialogProps) => {
+  useStay();
+  return (
+    <Dialog title={title}>
+      <Notice tone="warn">Copy the secret now. You won't be able to see it again.</Notice>
+      <Code label="Secret" variants={[['Secret', secret]]} />
+      {children}
+      <Row>
+        <Button look="primary" onClick={onClose}>
+          I have saved the secret
+        </Button>
+      </Row>
+    </Dialog>
+  );
+};

@@ -6,6 +6,7 @@ import { Code } from '../../design/controls/copy.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
 import { Notice } from '../../design/feedback/failure.tsx';
 import { Loaded } from '../../design/feedback/loaded.tsx';
+import { useStay } from '../../design/feedback/stay.ts';
 import { Row } from '../../design/layout/layout.tsx';
 import type { Onboarded } from './onboarding.ts';
 import { welcomeOf } from './welcome.ts';
@@ -20,8 +21,10 @@ interface SendToOwnerProps {
 export const SendToOwner = ({ made: { organization, owner, api_key }, isPasswordMailed, onClose }: SendToOwnerProps) => {
   const configuration = useRead('GET /v1/console/configuration', {});
   const name = organization?.name ?? '';
+  useStay(api_key !== undefined);
   return (
-    <Dialog title={`${name} is ready`} onClose={onClose}>
+    // The secret would be lost by a press of Escape.
+    <Dialog title={`${name} is ready`} {...(!api_key && { onClose })}>
       <p>Send this to the owner:</p>
       <Loaded query={configuration}>
         {({ base_url }) => (

@@ -51,6 +51,29 @@ describe('API keys in the console', () => {
     await close();
   });
 
+  test('keeps a secret that is not saved if its reader goes back or loads the page again', async () => {
+    const { page, faults, close } = await ui.open(owner, '/api-keys');
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await page.getByLabel('Name').fill('kept');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create API key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'API key kept' });
+    const secret = (await dialog.getByLabel('Secret', { exact: true }).locator('pre').textContent()) ?? '';
+    await page.evaluate('history.back()');
+    const question = page.waitForEvent('dialog');
+    // Not at once: the page answers nothing while its question is open.
+    await page.evaluate('void setTimeout(() => location.reload())');
+    const asked = await question;
+    expect(asked.type()).toBe('beforeunload');
+    await asked.dismiss();
+    expect(await dialog.getByLabel('Secret', { exact: true }).locator('pre').textContent()).toBe(secret);
+    await dialog.getByRole('button', { name: 'I have saved the secret' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('link', { name: 'kept' }).waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('returns the focus to what opened a dialog, and lists the projects that its form has read', async () => {
     const { page, faults, close } = await ui.open(owner, '/api-keys');
     const focused = (): Promise<string> => page.evaluate<string>('document.activeElement.textContent');

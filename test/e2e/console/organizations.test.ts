@@ -39,6 +39,8 @@ describe('organizations in the console', () => {
     const secret = (await page.getByLabel('Secret').locator('pre').textContent()) ?? '';
     expect(secret).toMatch(/^sk-/);
     expect(message).not.toContain(secret);
+    await page.keyboard.press('Escape');
+    expect(await page.getByLabel('Secret').locator('pre').textContent()).toBe(secret);
     await page.getByRole('link', { name: `Open ${name}` }).click();
     await page.getByText('$500.00', { exact: true }).first().waitFor();
     await page.getByText('$100.50').first().waitFor();
