@@ -72,10 +72,13 @@ const parted = <Props extends TextFacts>({
 // A number that is pasted often has blanks around it.
 const isOfNumber = (inputMode: string | undefined): boolean => inputMode === 'decimal' || inputMode === 'numeric';
 
+// Without a bound, browsers take six digits for a year, and the API takes four.
+const LAST_TIMES: Readonly<Record<string, string>> = { date: '9999-12-31', 'datetime-local': '9999-12-31T23:59', month: '9999-12' };
+
 /** A line of text. */
 export const TextField = ({ onChange, ...props }: TextFacts & Omit<ComponentProps<'input'>, OwnProps>) => {
   const { field, element } = parted({ ...props, onChange: (text) => onChange(isOfNumber(props.inputMode) ? text.trim() : text) });
-  return <Field {...field}>{(ids) => <input type="text" {...element} {...ids} />}</Field>;
+  return <Field {...field}>{(ids) => <input type="text" max={LAST_TIMES[element.type ?? '']} {...element} {...ids} />}</Field>;
 };
 
 /** Several lines of text. */

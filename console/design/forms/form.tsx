@@ -19,6 +19,10 @@ interface FormProps {
 
 const reveal = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
 
+// A day without its time is an empty value, which would mean that there is none. So is any text that is no time.
+const unreadable = (form: HTMLFormElement): HTMLInputElement | undefined =>
+  [...form.querySelectorAll('input')].find(({ validity: { badInput, rangeOverflow } }) => badInput || rangeOverflow);
+
 /** A form with its failure and its actions. A repeated attempt has the same idempotency key until one succeeds. */
 export const Form = ({ onSubmit, submitLabel, look = 'primary', onCancel, canSubmit = true, explain, children }: FormProps) => {
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
@@ -43,7 +47,10 @@ export const Form = ({ onSubmit, submitLabel, look = 'primary', onCancel, canSub
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isPending && canSubmit) void send();
+        if (isPending || !canSubmit) return;
+        const field = unreadable(event.currentTarget);
+        if (field) field.reportValidity();
+        else void send();
       }}
     >
       {children}

@@ -74,6 +74,25 @@ describe('API keys in the console', () => {
     await close();
   });
 
+  test('creates no key that never expires if a part of its expiry is missing', async () => {
+    const { page, faults, close } = await ui.open(owner, '/api-keys?dialog=create');
+    const created = () => ui.control.done('GET', '/v1/api-keys?q=dated', { token: owner.token });
+    await page.getByLabel('Name').fill('dated');
+    const expires = page.getByLabel('Expires');
+    await expires.pressSequentially('11262027');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create API key' }).click();
+    expect(await page.evaluate<string>('document.activeElement.type')).toBe('datetime-local');
+    expect((await created()).data).toEqual([]);
+    // As people type it, without a key between the year and the hour.
+    await expires.pressSequentially('112620270930AM');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create API key' }).click();
+    await page.getByRole('dialog', { name: 'API key dated' }).waitFor();
+    expect((await created()).data).toMatchObject([{ expires_at: Date.UTC(2027, 10, 26, 9, 30) / 1_000 }]);
+    await page.getByRole('button', { name: 'I have saved the secret' }).click();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('returns the focus to what opened a dialog, and lists the projects that its form has read', async () => {
     const { page, faults, close } = await ui.open(owner, '/api-keys');
     const focused = (): Promise<string> => page.evaluate<string>('document.activeElement.textContent');
