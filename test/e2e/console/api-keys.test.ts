@@ -93,6 +93,18 @@ describe('API keys in the console', () => {
     await close();
   });
 
+  test('keeps the focus on the range of the usage, and ignores a range of another screen in the address', async () => {
+    const { id } = await createKey({});
+    const { page, faults, close } = await ui.open(owner, `/api-keys/${id}?range=30d`);
+    await page.getByLabel('7 days').focus();
+    const read = page.waitForResponse((reply) => reply.url().includes(`${id}/usage`));
+    await page.keyboard.press('ArrowRight');
+    await (await read).finished();
+    expect(await page.evaluate<string>('document.activeElement.value')).toBe('30');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('returns the focus to what opened a dialog, and lists the projects that its form has read', async () => {
     const { page, faults, close } = await ui.open(owner, '/api-keys');
     const focused = (): Promise<string> => page.evaluate<string>('document.activeElement.textContent');
