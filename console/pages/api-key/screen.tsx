@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
-import { can, useSignedIn } from '../../client/me.ts';
+import { can, isOfPlatform, useSignedIn } from '../../client/me.ts';
 import { useRead } from '../../client/queries.ts';
 import { Button, ButtonLink } from '../../design/controls/button.tsx';
 import { CopyText } from '../../design/controls/copy.tsx';
@@ -65,15 +65,19 @@ const factsOf = (key: ApiKey) =>
 const KeyPage = ({ apiKey }: { apiKey: ApiKey }) => {
   const me = useSignedIn();
   const [edited, setEdited] = useState<ApiKey>();
-  const { id, name, status, last_used_at } = apiKey;
+  const { id, name, status, organization, last_used_at } = apiKey;
+  const place = isOfPlatform(me) ? { organization } : undefined;
+  const listPath = place ? `/api-keys?${new URLSearchParams(place)}` : '/api-keys';
   return (
     <Page
       title={name}
       status={<Chip state={keyStateOf(apiKey, Date.now() / 1_000)} />}
-      description={<Link to="/api-keys">All API keys</Link>}
+      description={<Link to={listPath}>All API keys</Link>}
       actions={
         <>
-          {can(me, 'requests:read') && <ButtonLink to={`/requests?api_key_id=${id}`}>Show requests</ButtonLink>}
+          {can(me, 'requests:read') && (
+            <ButtonLink to={`/requests?${new URLSearchParams({ api_key_id: id, ...place })}`}>Show requests</ButtonLink>
+          )}
           {status === 'active' && can(me, 'keys:write') && <Button onClick={() => setEdited(apiKey)}>Edit API key</Button>}
           <KeyActions apiKey={apiKey} />
         </>

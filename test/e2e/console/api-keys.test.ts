@@ -105,6 +105,18 @@ describe('API keys in the console', () => {
     await close();
   });
 
+  test('leads an admin from a key to the requests of its organization', async () => {
+    const { id } = await createKey({});
+    const { page, faults, close } = await ui.open(await ui.control.asAdmin(), `/api-keys/${id}`);
+    await page.getByRole('link', { name: 'Show requests' }).click();
+    await page.getByText('No request matches the filters').waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'All API keys' }).click();
+    await page.locator(`a[href$="${id}"]`).waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('returns the focus to what opened a dialog, and lists the projects that its form has read', async () => {
     const { page, faults, close } = await ui.open(owner, '/api-keys');
     const focused = (): Promise<string> => page.evaluate<string>('document.activeElement.textContent');
