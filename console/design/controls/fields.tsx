@@ -49,6 +49,9 @@ interface TextFacts extends FieldFacts {
 
 type OwnProps = 'className' | 'id' | 'onChange' | 'value';
 
+// React only focuses what is visible. The browser focuses it when a dialog around it opens.
+const focusInDialog = (element: HTMLElement | null): void => element?.setAttribute('autofocus', '');
+
 // Names, and what is wrong, are of the field; all else is of its element.
 const parted = <Props extends TextFacts>({
   label,
@@ -58,11 +61,13 @@ const parted = <Props extends TextFacts>({
   value,
   onChange,
   isCode = false,
+  autoFocus = false,
   ...rest
-}: Props) => ({
+}: Props & { autoFocus?: boolean | undefined }) => ({
   field: { label, hint, fault, isLabelHidden },
   element: {
     ...rest,
+    ...(autoFocus && { autoFocus, ref: focusInDialog }),
     value,
     onChange: ({ currentTarget }: { currentTarget: { value: string } }) => onChange(currentTarget.value),
     className: `${classes.input} ${isCode ? classes['is-code'] : ''}`,

@@ -121,6 +121,7 @@ describe('API keys in the console', () => {
     const { page, faults, close } = await ui.open(owner, '/api-keys');
     const focused = (): Promise<string> => page.evaluate<string>('document.activeElement.textContent');
     await page.getByRole('button', { name: 'Create API key' }).click();
+    expect(await page.evaluate<string>('document.activeElement.labels[0].textContent')).toBe('Name');
     await page.getByText('Limits and budgets', { exact: true }).click();
     await page.getByRole('dialog').getByLabel('Project').waitFor();
     await page.keyboard.press('Escape');
