@@ -59,7 +59,7 @@ const OWN_COST: Column<InstanceType> = {
   render: ({ costs = [] }) => <Money amount={costs[0]?.per_hour} />,
 };
 
-const NEXT_PRICE: Column<InstanceType> = { title: 'Next price', isWhole: true, render: (type) => <NextPrice type={type} /> };
+const NEXT_PRICE: Column<InstanceType> = { title: 'Next price', render: (type) => <NextPrice type={type} /> };
 
 const TypeTable = ({ types, canChange }: { types: readonly InstanceType[]; canChange: boolean }) => {
   // A dialog acts on the version that it was opened with.
@@ -67,6 +67,7 @@ const TypeTable = ({ types, canChange }: { types: readonly InstanceType[]; canCh
   const OpenDialog = opened && DIALOGS[opened.name];
   const actions: Column<InstanceType> = {
     title: 'Actions',
+    isWhole: true,
     render: (type) => (
       <Menu
         label={`Actions of ${type.id}`}

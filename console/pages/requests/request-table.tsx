@@ -12,7 +12,7 @@ const requestPath = (id: string, { apiKey, organization }: { apiKey?: string; or
 
 const SHOWN_CHARACTERS = 8;
 
-const shortened = (id: string): string => `${id.slice(0, id.indexOf('_') + 1)}…${id.slice(-SHOWN_CHARACTERS)}`;
+const endOf = (id: string): string => `…${id.slice(-SHOWN_CHARACTERS)}`;
 
 const columnsFor = (organization: string): readonly Column<Row>[] => [
   {
@@ -20,19 +20,19 @@ const columnsFor = (organization: string): readonly Column<Row>[] => [
     isWhole: true,
     render: ({ id, api_key_id }) => (
       <Link to={requestPath(id, { apiKey: api_key_id, organization })} title={id}>
-        <code>{shortened(id)}</code>
+        <code>req_{endOf(id)}</code>
       </Link>
     ),
   },
   { title: 'Arrived', isWhole: true, render: ({ created_at }) => <Time seconds={created_at} /> },
   { title: 'Outcome', isWhole: true, render: (row) => <Outcome {...row} errorCode={row.error_code} /> },
-  { title: 'Model', isWhole: true, render: ({ model }) => model ?? '–' },
+  { title: 'Model', hasIds: true, render: ({ model }) => model ?? '–' },
   { title: 'First token', isNumeric: true, render: (row) => <Duration milliseconds={row.time_to_first_token_ms} /> },
   { title: 'Duration', isNumeric: true, render: ({ duration_ms }) => <Duration milliseconds={duration_ms} /> },
   { title: 'Input', isNumeric: true, render: ({ input_tokens }) => <Count value={input_tokens} /> },
   { title: 'Output', isNumeric: true, render: ({ output_tokens }) => <Count value={output_tokens} /> },
   { title: 'Cost', isNumeric: true, render: ({ cost }) => <Money amount={cost} /> },
-  { title: 'API key', isWhole: true, render: ({ api_key_id }) => <code title={api_key_id}>{shortened(api_key_id)}</code> },
+  { title: 'API key', isWhole: true, render: ({ api_key_id }) => <code title={api_key_id}>{endOf(api_key_id)}</code> },
   { title: 'End user', render: ({ user, user_id }) => user ?? user_id ?? '–' },
 ];
 

@@ -33,6 +33,13 @@ const RECORD_LABELS = `(() => {
   };
 })()`;
 
+// Those of the filter by project, and of the table: what is seen of it, and all of it.
+const WIDTHS = `(() => {
+  const [{ control }] = [...document.querySelectorAll('main label')].filter(({ textContent }) => textContent === 'Project');
+  const table = document.querySelector('main section[aria-label=Requests]');
+  return [control.clientWidth, table.clientWidth, table.scrollWidth];
+})()`;
+
 const createKey = ({ token }: SignedIn) => ui.control.done('POST', '/v1/api-keys', { token, body: { name: 'key' } });
 
 const send = async (secret: string, fields: object = {}): Promise<string> => {
@@ -95,6 +102,17 @@ describe('requests in the console', () => {
     expect(text).toContain(cost.ratings[0].price_version);
     expect(text).toMatch(new RegExp(`Input\\s*${usage.input_tokens}(?!\\d)`));
     expect(await page.getByLabel('Phases').textContent()).toMatch(/Check limits\s*\d+ ms/);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('fits into the width of a desktop, whatever the names of projects', async () => {
+    await ui.control.done('POST', '/v1/projects', { token: owner.token, body: { name: 'A project with a long name '.repeat(3) } });
+    const { page, faults, close } = await open('/requests');
+    await page.getByRole('link', { name: shortened(membersRequest) }).waitFor();
+    const [chosen = 0, seen, whole] = await page.evaluate<number[]>(WIDTHS);
+    expect(chosen).toBeLessThan(300);
+    expect(whole).toBe(seen);
     expect(faults).toEqual([]);
     await close();
   });

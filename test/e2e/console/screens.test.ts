@@ -108,6 +108,12 @@ const themesOf = async (page: Page): Promise<string[]> => {
   return faults;
 };
 
+// On a desktop, the last columns of a table must not be out of sight.
+const wideTables = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('main section[tabindex]')]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ ariaLabel }) => ariaLabel)`);
+
 const readableBy = (page: Page): Promise<string> =>
   page.evaluate<string>(`(async () => JSON.stringify([
     document.cookie, { ...localStorage }, { ...sessionStorage }, await indexedDB.databases(), await caches.keys(),
@@ -121,6 +127,7 @@ describe('every screen of the console', () => {
       const opened = await walk(role, async (page, { screen, path, calls }, hide) => {
         if (openVisits(screen).length > 1) return;
         faults.push(...(await themesOf(page)).map((fault) => `${path}: ${fault}`));
+        faults.push(...(await wideTables(page)).map((table) => `${path}: the table ${table} is too wide`));
         const count = calls.filter(isOfScreen).length;
         if (count > MAX_CALLS) faults.push(`${path} sends ${count} requests: ${calls.map((call) => call.path).join(' ')}`);
         const hidden = await hide();
