@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { Look } from '../controls/button.tsx';
 import { TextField } from '../controls/fields.tsx';
 import { Dialog, type DialogProps } from '../feedback/dialog.tsx';
+import { isTypedName } from '../format/typed-name.ts';
 import { Stack } from '../layout/layout.tsx';
 import { Form } from './form.tsx';
 
@@ -26,7 +27,7 @@ export const Confirm = ({ title, action, typed, canConfirm = true, look = 'dange
       <Form
         submitLabel={action}
         look={look}
-        canSubmit={canConfirm && (typed === undefined || text === typed)}
+        canSubmit={canConfirm && (typed === undefined || isTypedName(text, typed))}
         onCancel={onClose}
         onSubmit={async (attempt) => {
           await onConfirm(attempt);

@@ -4,6 +4,7 @@ import { readAgain } from '../../client/queries.ts';
 import { request } from '../../client/request.ts';
 import { CheckField, TextField } from '../../design/controls/fields.tsx';
 import { Dialog } from '../../design/feedback/dialog.tsx';
+import { isTypedName } from '../../design/format/typed-name.ts';
 import { Form } from '../../design/forms/form.tsx';
 import type { ServiceAccount } from '../service-accounts/account-draft.ts';
 import { OpenKeys } from '../users/end-access.tsx';
@@ -44,7 +45,7 @@ export const EndAccount = ({ account: { id, name, version }, isDeletion, onClose
       <Form
         submitLabel={isDeletion ? 'Delete service account' : 'Disable service account'}
         look="danger"
-        canSubmit={!isDeletion || typed === name}
+        canSubmit={!isDeletion || isTypedName(typed, name)}
         onCancel={onClose}
         onSubmit={async () => {
           const { open_api_keys: open = [] } = await end();
