@@ -1,5 +1,6 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
 import { linesIn } from '../../design/format/lists.ts';
+import { isPaymentTerms, MAX_TERMS_DAYS } from '../../design/format/payment-terms.ts';
 import { percentagesIn, percentText } from './alerts.ts';
 
 export type Profile = ReplyBody<'GET /v1/billing/profile'>;
@@ -52,7 +53,7 @@ export const profileFaults = ({ addressLines, country, terms }: ProfileDraft): P
   ...((addressLines.trim() !== '' || country !== '') &&
     !/^[A-Za-z]{2}$/.test(country.trim()) && { country: 'Enter a two-letter country code, such as DE.' }),
   ...(country.trim() !== '' && addressLines.trim() === '' && { addressLines: 'Enter an address, or clear the country.' }),
-  ...(terms !== '' && !/^\d{1,3}$/.test(terms) && { terms: 'Enter a number of days up to 365.' }),
+  ...(terms !== '' && !isPaymentTerms(terms) && { terms: `Enter a number of days, at most ${MAX_TERMS_DAYS}.` }),
 });
 
 const BODY: { readonly [Name in keyof ProfileDraft]: (draft: ProfileDraft) => Body } = {

@@ -1,4 +1,5 @@
 import type { ReplyBody, RequestBody } from '../../client/routes.ts';
+import { isPaymentTerms, MAX_TERMS_DAYS } from '../../design/format/payment-terms.ts';
 
 export type Seller = ReplyBody<'GET /v1/billing/seller'>;
 
@@ -99,7 +100,7 @@ export const sellerOf = (draft: SellerDraft): RequestBody<'PUT /v1/billing/selle
 export const faultsOfSeller = (draft: SellerDraft): Partial<Record<keyof SellerDraft, string>> => ({
   ...(!/^[A-Za-z]{2}$/.test(draft.country.trim()) && draft.country !== '' && { country: 'Enter two letters, such as DE.' }),
   ...(!/^[A-Za-z]{3}$/.test(draft.currency.trim()) && { currency: 'Enter three letters, such as USD.' }),
-  ...(!/^\d{1,3}$/.test(draft.paymentTermsDays) && { paymentTermsDays: 'Enter a number of days, at most 365.' }),
+  ...(!isPaymentTerms(draft.paymentTermsDays) && { paymentTermsDays: `Enter a number of days, at most ${MAX_TERMS_DAYS}.` }),
   ...(draft.invoicePrefix === draft.creditNotePrefix && { creditNotePrefix: 'Must differ from the invoice number prefix.' }),
 });
 

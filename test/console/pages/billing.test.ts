@@ -12,6 +12,7 @@ import {
 } from '../../../console/pages/billing/profile-draft.ts';
 import { type ExportDraft, newExportOf } from '../../../console/pages/exports/export-draft.ts';
 import { recordsQuery, recordTimes } from '../../../console/pages/exports/records-query.ts';
+import { BillingProfile } from '../../../shared/billing/billing-profile.ts';
 
 const profile: Profile = {
   object: 'billing_profile',
@@ -48,6 +49,10 @@ describe('the form of a billing profile', () => {
     expect(Object.keys(profileFaults({ ...draft, country: '' }))).toEqual(['country']);
     expect(Object.keys(profileFaults({ ...draft, addressLines: ' ' }))).toEqual(['addressLines']);
     expect(Object.keys(profileFaults({ ...draft, terms: 'soon' }))).toEqual(['terms']);
+    for (const days of [0, 14, 365, 366, 999])
+      expect(profileFaults({ ...draft, terms: String(days) })).toEqual(
+        BillingProfile.shape.payment_terms_days.safeParse(days).success ? {} : { terms: 'Enter a number of days, at most 365.' },
+      );
   });
 });
 

@@ -11,6 +11,7 @@ import {
   type RerateDraft,
 } from '../../../console/pages/rerates/rerate-draft.ts';
 import { canSave, draftOfSeller, faultsOfSeller, NO_SELLER, sellerOf } from '../../../console/pages/seller/seller-draft.ts';
+import { Seller } from '../../../shared/billing/seller.ts';
 
 const PRICING = { prompt: '0.00000005', cached_prompt: '0.000000005', completion: '0.0000002' };
 
@@ -130,5 +131,9 @@ describe('the form of the seller', () => {
     expect(canSave(draft, NO_SELLER)).toBe(true);
     expect(canSave(draftOfSeller(NO_SELLER), NO_SELLER)).toBe(false);
     expect(Object.keys(faultsOfSeller({ ...draft, creditNotePrefix: 'INV-', currency: '€' }))).toEqual(['currency', 'creditNotePrefix']);
+    for (const days of [365, 366])
+      expect(faultsOfSeller({ ...draft, paymentTermsDays: String(days) }).paymentTermsDays === undefined).toBe(
+        Seller.shape.payment_terms_days.safeParse(days).success,
+      );
   });
 });
