@@ -4,37 +4,40 @@ import classes from './controls.module.css';
 
 const SHOWN_MS = 1_500;
 
-const useCopy = (text: string): { isCopied: boolean; copy: () => void } => {
-  const [isCopied, setCopied] = useState(false);
-  const copy = () => {
-    navigator.clipboard.writeText(text).then(
-      () => {
-        setCopied(true);
-        setTimeout(() => setCopied(false), SHOWN_MS);
-      },
-      () => undefined,
-    );
+// The browser can refuse it, and has no clipboard on a page that isn't secure.
+const useCopy = (text: string): { outcome: 'copied' | 'not copied' | undefined; copy: () => void } => {
+  const [outcome, setOutcome] = useState<'copied' | 'not copied'>();
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setOutcome('copied');
+      setTimeout(() => setOutcome(undefined), SHOWN_MS);
+    } catch {
+      setOutcome('not copied');
+    }
   };
-  return { isCopied, copy };
+  return { outcome, copy: () => void copy() };
 };
+
+const WORDS = { copied: 'Copied', 'not copied': 'Not copied: the browser refused' } as const;
 
 /** An id, which a click copies. */
 export const CopyText = ({ text, label = text }: { text: string; label?: string }) => {
-  const { isCopied, copy } = useCopy(text);
+  const { outcome, copy } = useCopy(text);
   return (
     <button type="button" className={classes.copy} onClick={copy} title={`Copy ${text}`}>
       {label}
-      <span aria-live="polite">{isCopied ? ' copied' : ''}</span>
+      <span aria-live="polite">{outcome && ` ${outcome}`}</span>
     </button>
   );
 };
 
 /** Copies a text that is not shown as it is, such as a table as CSV. */
 export const CopyButton = ({ text, label }: { text: string; label: string }) => {
-  const { isCopied, copy } = useCopy(text);
+  const { outcome, copy } = useCopy(text);
   return (
     <Button onClick={copy}>
-      <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
+      <span aria-live="polite">{outcome ? WORDS[outcome] : label}</span>
     </Button>
   );
 };
@@ -53,7 +56,7 @@ export const Code = ({ variants, chosen, onChoose, label }: CodeProps) => {
   const [own, setOwn] = useState(variants[0]?.[0] ?? '');
   const name = chosen ?? own;
   const [, text = ''] = variants.find(([variant]) => variant === name) ?? variants[0] ?? [];
-  const { isCopied, copy } = useCopy(text);
+  const { outcome, copy } = useCopy(text);
   return (
     <figure className={classes.code} aria-label={label}>
       <div className={classes['code-head']}>
@@ -74,7 +77,7 @@ export const Code = ({ variants, chosen, onChoose, label }: CodeProps) => {
             ))}
         </div>
         <Button look="plain" onClick={copy}>
-          <span aria-live="polite">{isCopied ? 'Copied' : 'Copy'}</span>
+          <span aria-live="polite">{outcome ? WORDS[outcome] : 'Copy'}</span>
         </Button>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable text must be reachable by keyboard */}

@@ -1,5 +1,6 @@
-import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, useCallback, useId, useLayoutEffect, useRef } from 'react';
 import classes from './feedback.module.css';
+import { HoldDialog } from './hold.ts';
 
 export interface DialogProps {
   title: string;
@@ -19,12 +20,16 @@ const focusAround = (opener: Element | null): (() => void) => {
 type OpenDialogProps = Omit<DialogProps, 'onClose'> & Partial<Pick<DialogProps, 'onClose'>>;
 
 /**
- * A question or a form above the screen. It is open as long as it is rendered. Escape closes it, unless it has no
- * `onClose`, because there is no way around its question.
+ * A question or a form above the screen. It is open as long as it is rendered. Escape closes it, unless its form is
+ * being sent, or it has no `onClose`, because there is no way around its question.
  */
 export const Dialog = ({ title, onClose, children }: OpenDialogProps) => {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
+  const isHeld = useRef(false);
+  const hold = useCallback((isOn: boolean) => {
+    isHeld.current = isOn;
+  }, []);
   // It is closed while it is still on the page: only then does the browser return the focus to what opened it.
   useLayoutEffect(() => {
     const { current } = dialog;
@@ -43,14 +48,14 @@ export const Dialog = ({ title, onClose, children }: OpenDialogProps) => {
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
-        onClose?.();
+        if (!isHeld.current) onClose?.();
       }}
       // A browser closes it at a second Escape in any case.
       onClose={() => dialog.current?.showModal()}
     >
       <div className={classes['dialog-content']}>
         <h2 id={id}>{title}</h2>
-        {children}
+        <HoldDialog value={hold}>{children}</HoldDialog>
       </div>
     </dialog>
   );

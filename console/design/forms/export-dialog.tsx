@@ -48,7 +48,7 @@ export const ExportDialog = ({ title, fileName, formats, read, onClose, children
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{children}</p>
-      <Form submitLabel="Save file" onCancel={onClose} onSubmit={save}>
+      <Form submitLabel="Save file" onCancel={onClose} canStop onSubmit={save}>
         {formats.length > 1 && (
           <Segments label="Format" value={format} onChange={setFormat} choices={formats.map((one) => [one, LABELS[one]] as const)} />
         )}

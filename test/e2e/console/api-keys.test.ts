@@ -74,6 +74,32 @@ describe('API keys in the console', () => {
     await close();
   });
 
+  test('shows the secret of a key whose form somebody tries to leave, and says if it isn’t copied', async () => {
+    const { page, faults, close } = await ui.open(owner, '/api-keys?dialog=create');
+    const { promise: isLeft, resolve: goOn } = Promise.withResolvers<void>();
+    const creates = /\/v1\/api-keys$/;
+    await page.route(creates, async (route) => {
+      await isLeft;
+      await route.continue();
+    });
+    await page.getByLabel('Name').fill('slow');
+    const form = page.getByRole('dialog');
+    await form.getByRole('button', { name: 'Create API key' }).click();
+    await form.getByRole('button', { name: 'Please wait…' }).waitFor();
+    expect(await form.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true);
+    await page.keyboard.press('Escape');
+    goOn();
+    const secret = page.getByRole('dialog', { name: 'API key slow' }).getByLabel('Secret', { exact: true });
+    expect(await secret.locator('pre').textContent()).toMatch(/^sk-/);
+    await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error("denied"))');
+    await secret.getByRole('button', { name: 'Copy' }).click();
+    await secret.getByText('Not copied: the browser refused').waitFor();
+    await page.getByRole('button', { name: 'I have saved the secret' }).click();
+    await page.unroute(creates);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   test('creates no key that never expires if a part of its expiry is missing', async () => {
     const { page, faults, close } = await ui.open(owner, '/api-keys?dialog=create');
     const created = () => ui.control.done('GET', '/v1/api-keys?q=dated', { token: owner.token });
