@@ -16,6 +16,7 @@ import { createModelStore } from '../../../shared/models/model-store.ts';
 import { assemblyDir } from '../assembly/assembly.ts';
 import { openDirectDatabase } from '../emulators/direct-database.ts';
 import { isChecked, recordUses } from '../emulators/used-permissions.ts';
+import { logFolders } from '../run-logs.ts';
 import { isOfPath, type ReplyFault } from './document-faults.ts';
 import { openTestKeys } from './test-keys.ts';
 import { watchReplies } from './watch-replies.ts';
@@ -157,7 +158,10 @@ const connect = async ({ state, output, end: endRun }: Connection) => {
   // Its calls take half as long as those of the SDK's client.
   const keys = openTestKeys(openDirectDatabase(facts.dynamodb_endpoint), facts.tables);
   const replies = watchReplies(...[facts.base_url, facts.ondemand_url, facts.control_url].filter((url) => url !== null));
+  const logs = path.join(state, 'logs');
+  logFolders().add(logs);
   const end = async (): Promise<number | null> => {
+    logFolders().delete(logs);
     const faults = (await replies.faults()).filter((fault) => !isExpected(fault));
     const uses = readUses(state);
     const denied = uses.filter(({ kind, action }) => kind === 'denied' && !expectedDenials.has(action));
@@ -221,7 +225,7 @@ const connect = async ({ state, output, end: endRun }: Connection) => {
     metCalls: async (server: 's3' | 'sqs' | 'cognito'): Promise<number> =>
       ((await (await fetch(`${facts[CONTROLLED[server]]}/control`)).json()) as { calls: number }).calls,
     /** The log of a function. */
-    logOf: (name: string): Promise<string> => readFile(path.join(state, 'logs', `${name}.log`), 'utf8'),
+    logOf: (name: string): Promise<string> => readFile(path.join(logs, `${name}.log`), 'utf8'),
     close: end,
     [Symbol.asyncDispose]: async (): Promise<void> => void (await end()),
   };

@@ -1,6 +1,7 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 import { compileCache } from '../../../infra/local/processes/compile-cache.ts';
+import { lastFailures, logFolders } from '../run-logs.ts';
 
 interface Settings {
   projectConfig: ConstructorParameters<typeof ModernFakeTimers>[0]['config'];
@@ -10,6 +11,7 @@ interface TestEvent {
   name: string;
   testName?: string;
   fn?: unknown;
+  test?: { errors: readonly unknown[] };
 }
 
 // The first element of Jest's message to a worker that nothing is left to do.
@@ -42,11 +44,15 @@ export default class ProcessEnvironment {
   }
 
   /**
+   * Prints the failures in the logs of local runs after a test that failed: they say why, and are deleted with the run.
+   *
    * Jest passes a function that has more parameters than its row of `test.each` has values a callback, and waits for it
    * to be called.
    * @throws Error for such a test or hook, as soon as it is defined
    */
-  handleTestEvent({ name, testName, fn }: TestEvent): void {
+  handleTestEvent({ name, testName, fn, test }: TestEvent): void {
+    if (name === 'test_done' && test && test.errors.length > 0)
+      for (const line of lastFailures(logFolders())) process.stderr.write(`${line}\n`);
     if (!['add_test', 'add_hook'].includes(name) || typeof fn !== 'function' || fn.length === 0) return;
     throw new Error(
       `${testName ? `The test '${testName}'` : 'A hook'} would wait for a callback. Give its function no more parameters than its row of test.each has values.`,

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
+import { logFolders } from '../run-logs.ts';
 import ProcessEnvironment from './environment.ts';
 import { findLoadedModules } from './loaded-modules.ts';
 import { notRun } from './report-not-run.ts';
@@ -91,4 +93,27 @@ describe('a test or hook whose function has a parameter without a value', () => 
     expect(() => define(name, (_missing) => undefined)).toThrow('would wait for a callback');
     expect(() => define(name, () => undefined)).not.toThrow();
   });
+});
+
+test('a test that fails prints what failed in the logs of the local runs, and another one prints nothing', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-logs-'));
+  const failures = [
+    '{"level":"ERROR","message":"target_failed"}',
+    '{"level":"INFO","message":"request","failure":"Error ECONNRESET"}',
+    'Invoke Error x',
+  ];
+  writeFileSync(path.join(folder, 'inference.log'), ['{"level":"INFO","message":"request"}', ...failures, ''].join('\n'));
+  const written = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const end = (errors: readonly unknown[]) => ProcessEnvironment.prototype.handleTestEvent({ name: 'test_done', test: { errors } });
+  try {
+    logFolders().add(folder);
+    end([]);
+    expect(written.mock.calls).toEqual([]);
+    end([new Error('expected')]);
+    expect(written.mock.calls.map(([line]) => line)).toEqual(failures.map((line) => `inference.log: ${line}\n`));
+  } finally {
+    logFolders().delete(folder);
+    written.mockRestore();
+    rmSync(folder, { recursive: true });
+  }
 });
