@@ -128,7 +128,8 @@ const clockOf = (zone: string, startMs: number): Float64Array => {
 };
 
 // For each minute: the most copies of the open windows. A window is open from the first minute whose clock shows its
-// beginning or later, until after the last minute whose clock shows less than its end.
+// beginning or later, until after the last minute whose clock shows less than its end, and until the last one that
+// shows its end.
 const minuteByMinute = (schedule: readonly ScheduleWindow[], startMs: number): Uint8Array => {
   const open = new Uint8Array(MINUTES);
   for (const { days: names, from, to, time_zone, min_copies } of schedule) {
@@ -146,6 +147,8 @@ const minuteByMinute = (schedule: readonly ScheduleWindow[], startMs: number): U
       while (start < MINUTES && (local[start] ?? 0) < begins) start++;
       let end = Math.max(0, Math.min(MINUTES, ends - startMs / MINUTE_MS + 2 * 1_440));
       while (end > 0 && (local[end - 1] ?? 0) >= ends) end--;
+      const again = local.subarray(end, end + 1_440).lastIndexOf(ends);
+      if (again > 0) end += again;
       for (let minute = start; minute < end; minute++) open[minute] = Math.max(open[minute] ?? 0, min_copies);
     }
   }
