@@ -5,8 +5,8 @@ import { newTimedId } from '../../shared/ids/id.ts';
 import { newNotification } from '../../shared/notifications/notification.ts';
 import { afterClosing } from '../../shared/tickets/lifecycle.ts';
 import type { HistoryLine, Ticket } from '../../shared/tickets/ticket.ts';
+import { attemptTicket, type OnFailure } from './attempt-ticket.ts';
 import type { SupportDependencies } from './dependencies.ts';
-import { isDone, type OnFailure } from './is-done.ts';
 
 const CLOSED = 'ticket.closed';
 
@@ -55,7 +55,7 @@ export const closeResolved = async (deps: SupportDependencies, onFailure: OnFail
   let closed = 0;
   for await (const ticket of deps.tickets.ofStatus('resolved')) {
     if (!deps.hasTime()) break;
-    if (isDue(ticket, deps.now()) && (await isDone(ticket.id, () => close(deps, ticket.id), onFailure))) closed += 1;
+    if (isDue(ticket, deps.now()) && (await attemptTicket(ticket.id, () => close(deps, ticket.id), onFailure))) closed += 1;
   }
   return closed;
 };

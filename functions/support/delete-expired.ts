@@ -1,8 +1,8 @@
 import { systemOrigin } from '../../shared/audit/origin.ts';
 import { PreconditionFailed } from '../../shared/http/errors.ts';
+import { attemptTicket, type OnFailure } from './attempt-ticket.ts';
 import { deleteTicket } from './delete-ticket.ts';
 import type { SupportDependencies } from './dependencies.ts';
-import { isDone, type OnFailure } from './is-done.ts';
 
 const deleteClosed = async (deps: SupportDependencies, id: string): Promise<boolean> => {
   const ticket = await deps.tickets.find(id);
@@ -27,7 +27,7 @@ export const deleteExpired = async (deps: SupportDependencies, onFailure: OnFail
   let deleted = 0;
   for await (const { id, updated_at } of deps.tickets.ofStatus('closed')) {
     if (updated_at + deps.retentionMs > deps.now() || !deps.hasTime()) break;
-    if (await isDone(id, () => deleteClosed(deps, id), onFailure)) deleted += 1;
+    if (await attemptTicket(id, () => deleteClosed(deps, id), onFailure)) deleted += 1;
   }
   return deleted;
 };

@@ -1,10 +1,10 @@
 import { throwFailures } from '../../shared/database/in-parallel.ts';
 import { logError, logInfo } from '../../shared/logging/log.ts';
+import type { OnFailure } from './attempt-ticket.ts';
 import { closeResolved } from './close-resolved.ts';
 import { countTickets } from './count-tickets.ts';
 import { deleteExpired } from './delete-expired.ts';
 import type { SupportDependencies } from './dependencies.ts';
-import type { OnFailure } from './is-done.ts';
 
 /**
  * Closes, deletes and counts tickets, as time requires. A failure of one task or ticket does not stop the others.

@@ -1,4 +1,5 @@
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import { bodyText } from '../../../shared/http/json/json-body.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import { toErrorReply } from '../../../shared/middleware/error-replies.ts';
@@ -21,10 +22,6 @@ export interface Recorder {
   recordReply: (makeReply: () => Promise<SentReply>) => Promise<SentReply>;
 }
 
-// Without a byte order mark, with which the log would not read the body as JSON and redact only its patterns.
-const bodyOf = ({ body, isBase64Encoded }: ApiEvent): string =>
-  isBase64Encoded ? new TextDecoder().decode(Buffer.from(body ?? '', 'base64')) : (body ?? '');
-
 /**
  * Records the reply to an admitted request whose key has a payload log.
  * @param readBody returns the schema of the body, and the fields that have no effect
@@ -46,7 +43,7 @@ export const createRecorder = (
       const logPayload = await loadLog();
       const response = { ...facts, content: contentOf() };
       const { receivedAtMs } = event;
-      await logPayload({ organization, keyId, requestId, route, receivedAtMs, request: bodyOf(event), ...readBody(), response });
+      await logPayload({ organization, keyId, requestId, route, receivedAtMs, request: bodyText(event), ...readBody(), response });
     } catch (error) {
       logError('payload_log_failed', error, { request_id: requestId, key_id: keyId, org_id: organization });
     }

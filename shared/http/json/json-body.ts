@@ -22,6 +22,10 @@ const invalid = (fault: string): InvalidRequest => new InvalidRequest({ message:
 
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType.trim());
 
+/** The text of a request's body, without a byte order mark; empty without one. @throws 400 for invalid UTF-8 */
+export const bodyText = ({ body, isBase64Encoded }: Pick<ApiEvent, 'body' | 'isBase64Encoded'>): string =>
+  isBase64Encoded ? decodeUtf8(body ?? '') : (body ?? '');
+
 /**
  * Parses the request's body as JSON. Lone surrogates become U+FFFD. A missing content type is accepted.
  * @param opaque the parts whose numbers keep their form (see `parseKeepingNumbers`); by default none
@@ -42,7 +46,7 @@ export const readJsonBody = (event: ApiEvent, opaque?: OpaqueParts): unknown => 
       code: 'unsupported_content_encoding',
     });
   if (!event.body) throw invalid('is empty. Send a JSON object.');
-  const text = event.isBase64Encoded ? decodeUtf8(event.body) : event.body;
+  const text = bodyText(event);
   const { depth, values, width, hasOtherNumbers, hasInfinity } = measureJson(text);
   if (depth > MAX_DEPTH) throw invalid(`is nested more than ${MAX_DEPTH} levels deep. Send a flatter object.`);
   if (values > MAX_VALUES)

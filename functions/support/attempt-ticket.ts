@@ -8,7 +8,7 @@ export type OnFailure = (error: unknown, ticket: string) => void;
  * @returns what the work returned; false if it failed
  * @throws DatabaseUnavailable, because the other tickets would fail with it, too
  */
-export const isDone = async (ticket: string, work: () => Promise<boolean>, onFailure: OnFailure): Promise<boolean> => {
+export const attemptTicket = async (ticket: string, work: () => Promise<boolean>, onFailure: OnFailure): Promise<boolean> => {
   try {
     return await work();
   } catch (error) {
